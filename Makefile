@@ -1,0 +1,55 @@
+# Two commands matter: `make serve` and `make test`. Each sets up what it needs in .venv.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Wheels only: set-up needs no compiler, and says so at once where a wheel is missing.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary=:all: -c constraints.txt
+PACKAGES := shards cluster serve_app loadtest evals configs
+
+.DEFAULT_GOAL := help
+.PHONY: help setup serve test lint format check-equalities clean
+
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || { echo "Shortlist needs Python 3.11 or newer: '$(PYTHON)' was not found." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Shortlist needs Python 3.11 or newer: '$(PYTHON)' is older. Try: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null \
+		|| { echo "Python's venv module is missing. On Debian or Ubuntu: apt install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e '.[demo]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e '.[demo,dev]'
+	@touch $@ $(VENV)/.serve
+
+$(VENV)/.loadtest: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP_INSTALL) -e '.[demo,loadtest]'
+	@touch $@ $(VENV)/.serve
+
+setup: $(VENV)/.serve ## Install Shortlist into .venv and stop there.
+
+serve: $(VENV)/.serve ## Start Ray and the endpoint here; imports the AWS catalogue on the first run.
+	$(BIN)/shortlist serve
+
+test: $(VENV)/.dev ## Run the test suite.
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev ## ruff (rules and format) and mypy --strict.
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev ## Let ruff format the code.
+	$(BIN)/ruff format .
+
+check-equalities: $(VENV)/.dev ## The invariants on >= 10,000 random worlds (minutes; not part of `make test`).
+	SHORTLIST_DEEP=1 $(BIN)/python -m pytest tests/equalities
+
+clean: ## Remove .venv and caches; keeps .shortlist, where your registry lives.
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

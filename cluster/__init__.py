@@ -1,0 +1,1 @@
+"""Many shards as one searchable thing, and the stages after retrieval."""

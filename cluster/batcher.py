@@ -1,0 +1,143 @@
+"""Batcher: natural micro-batches towards one shard. Idle: send at once. A call in flight: collect, then send together.
+
+There is no timer and one call in flight at most, so a batch grows only as fast as the shard falls behind. It knows
+nothing of what it carries; it never retries.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Generic, TypeVar
+
+from cluster.budget import Deadline
+from cluster.errors import ClusterError, ShardUnavailable
+from shards.errors import ShardError
+
+MAX_BATCH: Final = 64
+"""Queries in one call: beyond it a late query waits longer than the call overhead that it saves."""
+
+logger = logging.getLogger(__name__)
+
+Query = TypeVar("Query")
+Reply = TypeVar("Reply")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Entry(Generic[Query, Reply]):
+    query: Query
+    deadline: Deadline
+    reply: "asyncio.Future[Reply]"
+
+
+class Batcher(Generic[Query, Reply]):
+    """Turns single queries into calls of a shard client.
+
+    Args:
+        shard: number of the shard, for errors.
+        call: the client's method; replies come in the order of the batch and have its length.
+        stamp: gives a query its remaining milliseconds just before it is sent.
+        max_batch: most queries in one call.
+    """
+
+    def __init__(
+        self,
+        shard: int,
+        call: Callable[[tuple[Query, ...]], Awaitable[tuple[Reply, ...]]],
+        *,
+        stamp: Callable[[Query, float], Query],
+        max_batch: int = MAX_BATCH,
+    ) -> None:
+        self._shard = shard
+        self._call = call
+        self._stamp = stamp
+        self._max_batch = max_batch
+        self._waiting: dict[asyncio.Future[Reply], _Entry[Query, Reply]] = {}
+        self._flying: set[asyncio.Future[Reply]] = set()
+        self._pump: asyncio.Task[None] | None = None
+        self._retired = False
+
+    def submit(self, query: Query, deadline: Deadline) -> "asyncio.Future[Reply]":
+        """A future of the reply. Cancel it to give up: an entry that was not sent yet is then never sent.
+
+        It fails with ``ShardUnavailable`` if the call does, and with ``TimeoutError`` if the deadline passes before
+        the query could be sent.
+        """
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._waiting[reply] = _Entry(query=query, deadline=deadline, reply=reply)
+        reply.add_done_callback(self._forget)
+        self._start()
+        return reply
+
+    def retire(self) -> None:
+        """No new callers will come: break a call off as soon as nobody waits for it."""
+        self._retired = True
+        self._break_off_if_abandoned()
+
+    def _start(self) -> None:
+        # A pump that ended with its event loop is done, too: the next query starts a new one.
+        if self._pump is None or self._pump.done():
+            self._pump = asyncio.get_running_loop().create_task(self._drain())
+            self._pump.add_done_callback(self._ended)
+
+    async def _drain(self) -> None:
+        while batch := self._next_batch():
+            await self._send(batch)
+
+    def _next_batch(self) -> list[_Entry[Query, Reply]]:
+        """Up to ``max_batch`` entries in order of arrival; those whose time is over get their ``TimeoutError``."""
+        batch: list[_Entry[Query, Reply]] = []
+        while self._waiting and len(batch) < self._max_batch:
+            entry = self._waiting.pop(next(iter(self._waiting)))
+            if entry.reply.done():
+                continue
+            if entry.deadline.remaining_ms() <= 0:
+                entry.reply.set_exception(TimeoutError())
+            else:
+                batch.append(entry)
+        return batch
+
+    async def _send(self, batch: list[_Entry[Query, Reply]]) -> None:
+        self._flying = {entry.reply for entry in batch}
+        reason = "the call broke off"
+        try:
+            queries = tuple(self._stamp(entry.query, entry.deadline.remaining_ms()) for entry in batch)
+            replies = await self._call(queries)
+            if len(replies) == len(batch):
+                _deliver(batch, replies)
+            reason = f"{len(replies)} replies to {len(batch)} queries"
+        except (ClusterError, ShardError) as exc:
+            reason = str(exc)
+        finally:
+            # Whatever ended the call, a cancelled task or a fault in a client included, nobody is left waiting.
+            self._flying = set()
+            for entry in batch:
+                if not entry.reply.done():
+                    entry.reply.set_exception(ShardUnavailable(self._shard, reason))
+
+    def _forget(self, reply: "asyncio.Future[Reply]") -> None:
+        self._waiting.pop(reply, None)
+        if self._retired:
+            self._break_off_if_abandoned()
+
+    def _break_off_if_abandoned(self) -> None:
+        abandoned = not self._waiting and all(reply.done() for reply in self._flying)
+        if self._pump is not None and abandoned:
+            self._pump.cancel()
+
+    def _ended(self, pump: asyncio.Task[None]) -> None:
+        if pump.cancelled():
+            # The loop ends or the lane was given up: a new pump would outlive its owner.
+            for reply in tuple(self._waiting):
+                reply.cancel()
+            return
+        if (fault := pump.exception()) is not None:
+            logger.error("shard_call_failed", extra={"shard": self._shard}, exc_info=fault)
+        if self._waiting:
+            self._start()
+
+
+def _deliver(batch: list[_Entry[Query, Reply]], replies: tuple[Reply, ...]) -> None:
+    for entry, reply in zip(batch, replies, strict=True):
+        if not entry.reply.done():
+            entry.reply.set_result(reply)

@@ -1,0 +1,96 @@
+"""Budget: every ceiling of one request, made once at the edge and obeyed by each stage.
+
+A caller may lower a ceiling, never raise it. The clock starts at arrival; ``Deadline`` hands each stage what is left.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Final, Self
+
+from cluster.errors import InvalidRequest
+from shards.record import Kind
+
+Clock = Callable[[], float]
+"""A monotonic clock in seconds; tests inject their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """Ceilings of one request. ``evidence_k <= rerank_k <= candidate_k`` holds by construction.
+
+    Attributes:
+        candidate_k: records that survive the index cut.
+        rerank_k: records handed to the ranker.
+        evidence_k: records in the answer.
+        evidence_tokens: estimated tokens of all evidence together.
+        timeout_ms: from arrival to answer.
+    """
+
+    candidate_k: int
+    rerank_k: int
+    evidence_k: int
+    evidence_tokens: int
+    timeout_ms: int
+
+    def __post_init__(self) -> None:
+        for spec in fields(self):
+            value = getattr(self, spec.name)
+            if value < 1:
+                raise InvalidRequest(f"budget.{spec.name}", str(value), "an integer of at least 1")
+
+    def lowered(self, **asked: int | None) -> Self:
+        """This budget with the asked ceilings lowered; later stages never exceed earlier ones.
+
+        Raises:
+            InvalidRequest: if a ceiling is asked that is above the own one or below 1.
+        """
+        values = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        for name, value in asked.items():
+            if value is None:
+                continue
+            if not 1 <= value <= values[name]:
+                raise InvalidRequest(f"budget.{name}", str(value), f"an integer from 1 to {values[name]}")
+            values[name] = value
+        values["rerank_k"] = min(values["rerank_k"], values["candidate_k"])
+        values["evidence_k"] = min(values["evidence_k"], values["rerank_k"])
+        return type(self)(**values)
+
+
+DEFAULT_BUDGETS: Final = {
+    Kind.TOOL: Budget(candidate_k=100, rerank_k=100, evidence_k=10, evidence_tokens=2400, timeout_ms=800),
+    Kind.PASSAGE: Budget(candidate_k=40, rerank_k=12, evidence_k=4, evidence_tokens=2400, timeout_ms=800),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """The end of a request's time, on the clock of this process; other processes get remaining milliseconds."""
+
+    at_s: float
+    clock: Clock = time.monotonic
+
+    @classmethod
+    def after(cls, timeout_ms: float, clock: Clock = time.monotonic) -> Self:
+        """A deadline ``timeout_ms`` from now."""
+        return cls(clock() + timeout_ms / 1000, clock)
+
+    def remaining_ms(self) -> float:
+        """Milliseconds left, never below 0."""
+        return max(0.0, (self.at_s - self.clock()) * 1000)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a request really used, beside the ceilings of ``Budget``; independent of the number of shards.
+
+    ``matched`` is how many authorized records share anything with the query, so that a caller sees that more exist.
+    ``dropped`` is how many of the final hits did not fit ``evidence_tokens`` even as a summary.
+    """
+
+    candidates: int
+    reranked: int
+    evidence: int
+    evidence_tokens: int
+    matched: int
+    dropped: int = 0

@@ -1,0 +1,227 @@
+"""Settings: every setting of Shortlist with its name, default, range, unit and one sentence, in this one place.
+
+It reads no environment variable and holds no secret, only the paths of files that do. ``configs/shortlist.yaml`` is
+written from this module by ``cluster.settings_document``.
+"""
+
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+
+from cluster.budget import DEFAULT_BUDGETS, Budget
+from cluster.yaml_model import StrictModel, read_model
+from shards.record import BUCKETS, Kind
+
+Algorithm = Literal["HS256", "RS256", "EdDSA"]
+ALGORITHMS: Final[tuple[Algorithm, ...]] = ("HS256", "RS256", "EdDSA")
+
+
+def _absolute(path: Path, info: ValidationInfo) -> Path:
+    """Anchor a relative path at the folder that ``load_settings`` passes, so that every process reads the same file."""
+    return path if info.context is None else info.context["folder"] / path
+
+
+ConfiguredPath = Annotated[Path, AfterValidator(_absolute)]
+Port = Annotated[int, Field(ge=1, le=65_535)]
+
+
+class RegistrySettings(StrictModel):
+    """The database that is the source of truth."""
+
+    url: str | None = Field(
+        default=None,
+        min_length=1,
+        repr=False,
+        description="SQLAlchemy URL of the registry; null is a SQLite file in home.",
+    )
+
+
+class ClusterSettings(StrictModel):
+    """How many shards there are and how they are kept."""
+
+    shards: int | None = Field(
+        default=None, ge=1, le=BUCKETS, description="Number of shards; null is one for each core."
+    )
+    copies: int = Field(default=1, ge=1, le=8, description="Copies of each shard.")
+    max_batch: int = Field(default=64, ge=1, le=1024, description="Most queries in one call to a shard.")
+    apply_timeout_ms: int = Field(
+        default=2000,
+        ge=50,
+        le=60_000,
+        description="Time a copy has to apply a change before it is replaced, in milliseconds.",
+    )
+    health_period_ms: int = Field(
+        default=500, ge=50, le=60_000, description="Time between two health checks of a copy, in milliseconds."
+    )
+    poll_ms: int = Field(
+        default=1000,
+        ge=50,
+        le=60_000,
+        description="Time between two looks for changes another process wrote, in milliseconds.",
+    )
+
+
+class HttpSettings(StrictModel):
+    """The endpoint."""
+
+    host: str = Field(
+        default="127.0.0.1", min_length=1, description="Address to listen on; loopback unless you change it."
+    )
+    port: Port = Field(default=8900, description="Port of the endpoint.")
+    replicas: int = Field(default=1, ge=1, le=256, description="Processes that answer HTTP requests.")
+    max_ongoing_requests: int = Field(
+        default=1000, ge=1, le=100_000, description="Requests that one replica works on at the same time."
+    )
+    max_queued_requests: int = Field(
+        default=2000, ge=0, le=1_000_000, description="Requests that wait for a replica before new ones are refused."
+    )
+    max_body_bytes: int = Field(
+        default=262_144, ge=1024, le=16_777_216, description="Largest body of a search request, in bytes."
+    )
+    dashboard: bool = Field(default=False, description="Whether Ray's dashboard is started.")
+    dashboard_port: Port = Field(default=8265, description="Port of Ray's dashboard, on loopback, where it is started.")
+
+
+class JwtKey(StrictModel):
+    """One key that verifies tokens. The key decides the algorithm, the token does not."""
+
+    algorithm: Algorithm
+    file: ConfiguredPath
+    kid: str | None = Field(default=None, min_length=1, max_length=128)
+
+
+class JwtSettings(StrictModel):
+    """Which bearer tokens are accepted."""
+
+    algorithms: tuple[Algorithm, ...] = Field(
+        default=ALGORITHMS,
+        min_length=1,
+        description="Signature algorithms allowed; a subset of HS256, RS256 and EdDSA.",
+    )
+    keys: tuple[JwtKey, ...] = Field(
+        default=(),
+        description="Verification keys, each {algorithm, file, kid}: a PEM public key, or for HS256 a secret of at "
+        "least 32 bytes with mode 0600; kid may be left out on one key.",
+    )
+    audience: str = Field(default="shortlist", min_length=1, description="The aud claim a token must have.")
+    issuer: str = Field(default="shortlist", min_length=1, description="The iss claim a token must have.")
+    leeway_s: int = Field(
+        default=0, ge=0, le=300, description="Clock difference forgiven when a token's times are checked, in seconds."
+    )
+
+    @model_validator(mode="after")
+    def _check_keys(self) -> Self:
+        kids = [key.kid for key in self.keys]
+        if len(set(kids)) != len(kids):
+            raise ValueError("keys with different kids, at most one without")
+        if any(key.algorithm not in self.algorithms for key in self.keys):
+            raise ValueError("keys whose algorithm is listed in algorithms")
+        return self
+
+
+class AuthSettings(StrictModel):
+    """Who may call. Without keys and without an API-key file, a key is made in ``home``: never open."""
+
+    jwt: JwtSettings = JwtSettings()
+    api_keys: ConfiguredPath | None = Field(
+        default=None,
+        description="YAML file (mode 0600) of API keys, each {name, sha256, tenant, roles, mode}; null is none.",
+    )
+
+    @property
+    def local_key(self) -> bool:
+        """Whether tokens are signed by the key that Shortlist makes for itself."""
+        return not self.jwt.keys and self.api_keys is None
+
+
+class BudgetSettings(StrictModel):
+    """Ceilings of one kind of record: a request may lower each, and name a k up to its mode's K ceiling."""
+
+    candidate_k: int = Field(ge=1, le=10_000, description="Records that survive the index cut.")
+    rerank_k: int = Field(ge=1, le=10_000, description="Records handed to the ranker; at most candidate_k.")
+    evidence_k: int = Field(
+        ge=1,
+        le=1000,
+        description="Records in the answer where the request names no k; at most rerank_k. The most a request can name "
+        "is the K ceiling of the caller's mode, in the policy.",
+    )
+    evidence_tokens: int = Field(ge=1, le=1_000_000, description="Tokens of all evidence together, estimated.")
+    timeout_ms: int = Field(ge=10, le=60_000, description="Time from arrival to answer, in milliseconds.")
+
+    @model_validator(mode="after")
+    def _check_order(self) -> Self:
+        if not self.evidence_k <= self.rerank_k <= self.candidate_k:
+            raise ValueError("evidence_k <= rerank_k <= candidate_k")
+        return self
+
+    @classmethod
+    def shipped(cls, kind: Kind) -> Self:
+        """The defaults of ``cluster.budget``."""
+        return cls(**{name: getattr(DEFAULT_BUDGETS[kind], name) for name in cls.model_fields})
+
+
+class BudgetsSettings(StrictModel):
+    """Budgets by kind of record."""
+
+    tool: BudgetSettings = BudgetSettings.shipped(Kind.TOOL)
+    passage: BudgetSettings = BudgetSettings.shipped(Kind.PASSAGE)
+
+    @field_validator("tool", "passage", mode="before")
+    @classmethod
+    def _keep_defaults(cls, given: object, info: ValidationInfo) -> object:
+        """A budget that names some ceilings keeps the shipped others of its own kind."""
+        if isinstance(given, dict):
+            return BudgetSettings.shipped(Kind(str(info.field_name))).model_dump() | given
+        return given
+
+    def of(self, kind: Kind) -> Budget:
+        """The budget of a kind."""
+        values: BudgetSettings = getattr(self, kind.value)
+        return Budget(**values.model_dump())
+
+
+class Settings(StrictModel):
+    """All settings. Built once by ``load_settings`` and passed down; nothing reads them again."""
+
+    home: ConfiguredPath = Field(
+        default=Path(".shortlist"),
+        description="Folder of everything Shortlist writes: registry, snapshots, its own key.",
+    )
+    policy: ConfiguredPath | None = Field(
+        default=None, description="The policy file; null is the shipped configs/policy.yaml."
+    )
+    ranker: ConfiguredPath | None = Field(
+        default=None, description="The ranker file; null is the shipped configs/ranker.yaml."
+    )
+    registry: RegistrySettings = RegistrySettings()
+    cluster: ClusterSettings = ClusterSettings()
+    http: HttpSettings = HttpSettings()
+    auth: AuthSettings = AuthSettings()
+    budgets: BudgetsSettings = BudgetsSettings()
+
+    @property
+    def registry_url(self) -> str:
+        """The registry's SQLAlchemy URL, the default filled in."""
+        return self.registry.url or f"sqlite:///{self.home / 'registry.sqlite3'}"
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """The settings of the file at ``path``, or the shipped ones. Keys that the file leaves out keep their defaults.
+
+    Relative paths count from the folder of the file; in the shipped settings from the working directory.
+
+    Raises:
+        InvalidConfiguration: for the first unreadable, unknown or out-of-range thing, with what is allowed.
+    """
+    if path is not None:
+        return _read(path, path.absolute().parent)
+    with as_file(files("configs") / "shortlist.yaml") as shipped:
+        return _read(shipped, Path.cwd())
+
+
+def _read(path: Path, folder: Path) -> Settings:
+    settings = read_model(Settings, path, {"folder": folder})
+    # Pydantic validates what a file says, not defaults: a home that the file leaves out is anchored here.
+    return settings.model_copy(update={"home": folder / settings.home})

@@ -1,0 +1,114 @@
+"""ControlPlane: the one seam through which the edge writes records, reads a stored one and asks for the status.
+
+It decides nothing about authority: the edge passes the tenants that the caller may write, the plane obeys them. Two
+implementations: ``cluster.local.LocalCluster`` (in process) and ``cluster.ray_control.RayControlPlane`` (a cluster).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from cluster.health import Health
+from shards.messages import ShardStatus
+from shards.record import Record, Status
+
+
+class WriteOutcome(StrEnum):
+    """What became of one write.
+
+    ``unknown`` also stands for a record of a tenant that the caller may not write, so that both read the same.
+    ``foreign`` is an upsert whose id is taken by such a record; ``stale`` one whose version is not newer than the
+    version on record (removed records count too). The last three wrote nothing.
+    """
+
+    APPLIED = "applied"
+    UNCHANGED = "unchanged"
+    STALE = "stale"
+    FOREIGN = "foreign"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The acknowledgement of one write: it is durable, and every search from now on obeys it.
+
+    Attributes:
+        name: the record's id, or the grant list's name.
+        version: the record's version on record after the write (``stale``: the stored one); 0 where there is none to
+            tell, and for grant lists.
+        seq: registry position at which the write is visible; pass it as ``min_seq`` to read one's own write.
+    """
+
+    name: str
+    outcome: WriteOutcome
+    version: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyStatus:
+    """One copy of a shard as the control plane sees it; ``detail`` is the shard's own word, None before its first."""
+
+    shard: int
+    ready: bool
+    loaded_records: int
+    expected_records: int
+    replaced: int
+    detail: ShardStatus | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterStatus:
+    """The whole cluster, for operators only: counts cover every tenant.
+
+    Attributes:
+        seq: last change of the registry.
+        records: records in the registry, removed ones not counted.
+        map_version: grows whenever a copy comes or goes.
+    """
+
+    health: Health
+    seq: int
+    records: int
+    map_version: int
+    copies: tuple[CopyStatus, ...]
+
+
+class ControlPlane(Protocol):
+    """Every method may raise ``RegistryUnavailable``; none raises an error of Ray.
+
+    ``tenants`` names the tenants whose records the caller may write (``"*"`` is the shared ones); None means all.
+    A write returns after it is durable in the registry and applied by every shard copy that answers searches.
+    """
+
+    async def upsert(self, records: Sequence[Record], tenants: frozenset[str] | None = None) -> tuple[Receipt, ...]:
+        """Write records, one receipt each in their order. ``version`` 0 takes the next one; otherwise it must be newer.
+
+        A record whose own tenant is not in ``tenants`` is ``foreign`` too.
+        """
+
+    async def remove(self, record_id: str, tenants: frozenset[str] | None = None) -> Receipt:
+        """Remove a record for good; its versions are kept, so that a late older write stays out."""
+
+    async def set_status(self, record_id: str, status: Status, tenants: frozenset[str] | None = None) -> Receipt:
+        """Enable, disable or deprecate a record."""
+
+    async def record(self, record_id: str) -> Record | None:
+        """The stored record whatever its status, None for unknown and removed ids. For the edge's own decisions."""
+
+    async def put_grant_list(self, tenant: str, name: str, ids: Sequence[str]) -> Receipt:
+        """Register or replace a tenant's grant list.
+
+        Raises:
+            InvalidRequest: if the name is unusable.
+        """
+
+    async def grant_list(self, tenant: str, name: str) -> tuple[str, ...] | None:
+        """The ids of a tenant's grant list, sorted; None where there is none of this name."""
+
+    async def delete_grant_list(self, tenant: str, name: str) -> Receipt:
+        """Remove a grant list: scopes that name it admit nothing through it from the acknowledgement on."""
+
+    async def status(self) -> ClusterStatus:
+        """How the cluster is."""

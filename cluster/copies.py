@@ -1,0 +1,102 @@
+"""What the supervisor knows of one shard copy, and the seam through which it reaches the copy.
+
+It holds state and no decisions; those are ``cluster.supervisor``'s.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cluster.control import CopyStatus
+from cluster.feed import FeedBatch
+from cluster.health import CopyHealth, CopyState
+from shards.messages import ShardStatus
+
+
+class Copy(Protocol):
+    """A running copy of a shard, as the supervisor reaches it.
+
+    Every method raises ``ShardUnavailable`` once the copy is dead; errors of the shard itself come as they are. A
+    copy does one thing at a time, so a slow method delays those behind it.
+
+    Attributes:
+        handle: what a router needs to reach the copy; only the router's side looks into it.
+    """
+
+    @property
+    def handle(self) -> object:
+        """See the class."""
+
+    async def open(self, directory: str) -> int:
+        """Take a snapshot's content, return its seq; raises ``CorruptSnapshot``."""
+
+    async def save(self, directory: str) -> None:
+        """Write a snapshot."""
+
+    async def begin_load(self) -> None:
+        """Start empty; returns once the process is up and its kernels are compiled."""
+
+    async def load_batch(self, bodies: Sequence[bytes]) -> None:
+        """Add records."""
+
+    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+        """Become searchable at ``seq``."""
+
+    async def apply(self, batch: FeedBatch) -> None:
+        """Follow the feed; raises ``StaleFeed``."""
+
+    async def status(self) -> ShardStatus:
+        """A sign of life."""
+
+    async def died(self) -> None:
+        """Return when the copy's process is seen to have ended; may never return where that cannot be seen."""
+
+    def kill(self) -> None:
+        """End the copy, hung or not, before this returns wherever that is possible. Can be called twice."""
+
+
+Launch = Callable[[int], Copy]
+"""Starts a copy of the numbered shard and returns at once."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Slot:
+    """A place for one copy of one shard. Copies come and go in it; a slot stays.
+
+    Attributes:
+        lost: set when the present copy must be given up.
+        replaced: copies that were given up here.
+        saved_seq: the seq of the newest snapshot of this slot's shard, 0 for none.
+    """
+
+    shard: int
+    number: int
+    copy: Copy | None = None
+    state: CopyState = CopyState.LOADING
+    lost: asyncio.Event = field(default_factory=asyncio.Event)
+    replaced: int = 0
+    saved_seq: int = 0
+    loaded_records: int = 0
+    expected_records: int = 0
+    detail: ShardStatus | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether it takes traffic."""
+        return self.state is CopyState.READY
+
+    def health(self) -> CopyHealth:
+        """Its part in the health of the cluster."""
+        return CopyHealth(shard=self.shard, state=self.state, first=self.replaced == 0)
+
+    def status(self) -> CopyStatus:
+        """Its part in the status for operators."""
+        return CopyStatus(
+            shard=self.shard,
+            ready=self.ready,
+            loaded_records=self.loaded_records,
+            expected_records=self.expected_records,
+            replaced=self.replaced,
+            detail=self.detail,
+        )

@@ -1,0 +1,78 @@
+"""The last look-up: documents of ids from the shards that own them, with a cache of parsed records.
+
+The cache knows no principals. It is asked only for (id, version) pairs that a shard has just returned as authorized
+rows for this very request, so a warm entry can never show what its reader may not see.
+"""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from cluster.budget import Deadline
+from cluster.contract import Gap
+from cluster.evidence import Piece, piece_of
+from cluster.fanout import Lane, gather
+from shards.messages import Document, DocumentRequest
+from shards.record import Record
+from shards.scope import Scope
+
+ENTRY_BYTES: Final = 1024
+"""What an entry costs beside its text: the parsed record's objects and the cache's own."""
+
+
+class DocumentCache:
+    """Least recently used records by (id, version), bounded in estimated bytes; 0 bytes keep nothing."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._held_bytes = 0
+        self._entries: OrderedDict[tuple[str, int], tuple[Piece, int]] = OrderedDict()
+
+    @property
+    def held_bytes(self) -> int:
+        """Estimated bytes of all entries."""
+        return self._held_bytes
+
+    def get(self, record_id: str, version: int) -> Piece | None:
+        """The record at exactly this version, if held."""
+        entry = self._entries.get((record_id, version))
+        if entry is None:
+            return None
+        self._entries.move_to_end((record_id, version))
+        return entry[0]
+
+    def put(self, document: Document) -> Piece:
+        """Parse a document and hold it."""
+        piece = piece_of(Record.from_json(document.body))
+        key, size = (document.id, document.version), len(document.body) + ENTRY_BYTES
+        _, replaced = self._entries.pop(key, (piece, 0))
+        self._entries[key] = (piece, size)
+        self._held_bytes += size - replaced
+        while self._held_bytes > self._limit_bytes:
+            _, (_, freed) = self._entries.popitem(last=False)
+            self._held_bytes -= freed
+        return piece
+
+
+async def fetch(
+    lanes: Sequence[Lane], scope: Scope, wanted: Mapping[int, Sequence[str]], deadline: Deadline
+) -> tuple[dict[str, Document], dict[int, Gap]]:
+    """Documents of the ids wanted per shard that are authorized now, and the shards that did not tell.
+
+    ``lanes`` holds all shards, by number.
+    """
+    requests = {shard: DocumentRequest(scope=scope, ids=tuple(ids)) for shard, ids in wanted.items()}
+    replies, gaps = await gather(
+        {shard: partial(lanes[shard].documents, request, deadline) for shard, request in requests.items()}, deadline
+    )
+    # A shard may only add what it was asked for: the rest is cut again here.
+    return (
+        {
+            document.id: document
+            for shard, documents in replies.items()
+            for document in documents
+            if document.id in wanted[shard]
+        },
+        gaps,
+    )

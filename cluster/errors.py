@@ -1,0 +1,128 @@
+"""The errors of the cluster. Each names the field at fault and the allowed range where there is one.
+
+Tree::
+
+    ClusterError
+    ├── InvalidRequest       a request field is unusable; nothing was searched
+    ├── InvalidConfiguration a shipped or configured file holds a value outside its range
+    ├── UnknownGrantList     a named grant list does not exist (or is not the caller's: the same bytes)
+    ├── StaleVersion         a write carries a version that is not newer than the stored one
+    ├── RegistryUnavailable  the registry's database does not answer
+    ├── UnreadableSource     a file to import cannot be read; nothing of it was imported
+    ├── BrokenFeed           the registry's changes have a gap; nothing after it may be applied
+    ├── InvalidShardMap      a shard map does not list its shards by number from 0, each once
+    └── ShardUnavailable     a shard copy cannot be reached; the fan-out turns it into missing coverage
+"""
+
+
+class ClusterError(Exception):
+    """Base of every error raised inside ``cluster``."""
+
+
+class InvalidRequest(ClusterError):
+    """A field of a request is outside its contract."""
+
+    def __init__(self, field: str, value: str, allowed: str) -> None:
+        super().__init__(field, value, allowed)
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.value!r} is not allowed; expected {self.allowed}"
+
+
+class InvalidConfiguration(ClusterError):
+    """A configuration file holds an unknown key or a value outside its range."""
+
+    def __init__(self, field: str, value: str, allowed: str) -> None:
+        super().__init__(field, value, allowed)
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.value!r} is not allowed; expected {self.allowed}"
+
+
+class UnknownGrantList(ClusterError):
+    """No grant list of this name is registered for the caller."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"grant list {self.name!r} is not known"
+
+
+class StaleVersion(ClusterError):
+    """A write names a version that is not newer than the one on record; removed records count too."""
+
+    def __init__(self, record_id: str, version: int, stored: int) -> None:
+        super().__init__(record_id, version, stored)
+        self.record_id = record_id
+        self.version = version
+        self.stored = stored
+
+    def __str__(self) -> str:
+        return f"{self.record_id}: version {self.version} is not newer than stored version {self.stored}"
+
+
+class RegistryUnavailable(ClusterError):
+    """The database behind the registry refused or timed out."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"registry: {self.reason}"
+
+
+class BrokenFeed(ClusterError):
+    """A change is missing between the last one applied and the next one read."""
+
+    def __init__(self, expected_seq: int, found_seq: int) -> None:
+        super().__init__(expected_seq, found_seq)
+        self.expected_seq = expected_seq
+        self.found_seq = found_seq
+
+    def __str__(self) -> str:
+        return f"the registry's changes jump to seq {self.found_seq} where seq {self.expected_seq} was expected"
+
+
+class InvalidShardMap(ClusterError):
+    """A shard map leaves a shard out or names one twice."""
+
+    def __init__(self, version: int, shards: str) -> None:
+        super().__init__(version, shards)
+        self.version = version
+        self.shards = shards
+
+    def __str__(self) -> str:
+        return f"shard map {self.version}: shards {self.shards} are not 0, 1, 2 ... each once"
+
+
+class UnreadableSource(ClusterError):
+    """A file, or an installed catalogue, cannot be read as the format it should have."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"
+
+
+class ShardUnavailable(ClusterError):
+    """A shard copy is dead, restarting or unknown to this router."""
+
+    def __init__(self, shard: int, reason: str) -> None:
+        super().__init__(shard, reason)
+        self.shard = shard
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"shard {self.shard}: {self.reason}"

@@ -1,0 +1,68 @@
+"""The change feed: what the registry changed after a seq, cut into one batch per shard.
+
+It reads no database and calls no shard; whoever owns both hands the changes in and the batches out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cluster.errors import BrokenFeed
+from cluster.partition import shard_of
+from shards.messages import Change
+from shards.record import bucket_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedBatch:
+    """What one shard has to apply to go from ``after_seq`` to ``upto_seq``; empty where nothing concerns it.
+
+    Attributes:
+        changes: in order of seq, at most one per record and one per grant list: the last.
+    """
+
+    shard: int
+    after_seq: int
+    upto_seq: int
+    changes: tuple[Change, ...]
+
+
+def batches(changes: Sequence[Change], after_seq: int, shards: int) -> tuple[FeedBatch, ...]:
+    """One batch per shard, in order of shard number, all ending at the same seq.
+
+    Args:
+        changes: all that the registry changed, without gaps, from ``after_seq + 1`` on.
+        after_seq: the seq that every shard has applied.
+        shards: how many shards there are.
+
+    Raises:
+        BrokenFeed: if a seq is missing or out of order, so that applying the rest could lose a change for ever.
+    """
+    upto_seq = after_seq
+    last: dict[tuple[str, str], Change] = {}
+    for change in changes:
+        if change.seq != upto_seq + 1:
+            raise BrokenFeed(upto_seq + 1, change.seq)
+        upto_seq = change.seq
+        # Taken out first, so that the dict stays in order of the last change.
+        last.pop(_subject(change), None)
+        last[_subject(change)] = change
+    parts: list[list[Change]] = [[] for _ in range(shards)]
+    for change in last.values():
+        for shard in _shards_of(change, shards):
+            parts[shard].append(change)
+    return tuple(
+        FeedBatch(shard=shard, after_seq=after_seq, upto_seq=upto_seq, changes=tuple(part))
+        for shard, part in enumerate(parts)
+    )
+
+
+def _subject(change: Change) -> tuple[str, str]:
+    return (change.record_id, change.grant_list)
+
+
+def _shards_of(change: Change, shards: int) -> range:
+    """The shards that a change concerns: the owner of a record, every shard for a grant list."""
+    if change.grant_list:
+        return range(shards)
+    owner = shard_of(bucket_of(change.record_id), shards)
+    return range(owner, owner + 1)

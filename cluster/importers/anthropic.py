@@ -1,0 +1,31 @@
+"""Anthropic tool lists: ``[{name, description, input_schema}]``, or an object that holds one under ``tools``.
+
+Server tools of the provider (web search and the like) have a type of their own and no schema: refused.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from cluster.importers.documents import read_document
+from cluster.importers.source import Defaults, Item, Refusal, function_record, named, shares, tool_items
+
+
+def read_anthropic(path: Path, defaults: Defaults) -> Iterator[Item]:
+    """One item per tool, ids ``namespace:name``; the namespace is the file's stem if the operator names none.
+
+    Raises:
+        UnreadableSource: if the document holds no tool list.
+    """
+    namespace = defaults.namespace or path.stem
+    for place, tool, share in shares(tool_items(str(path), read_document(path), "tools")):
+        yield _item(place, tool, namespace, share)
+
+
+def _item(place: str, tool: object, namespace: str, share: float) -> Item:
+    if not isinstance(tool, dict):
+        return Refusal(name=place, reason="must be a JSON object")
+    kind = tool.get("type", "custom")
+    if kind != "custom":
+        name = named(tool, "name", place)
+        return Refusal(name=name, reason=f"type: {kind!r} is a server tool of the provider, it has no schema")
+    return function_record(place, tool, "input_schema", namespace, share)

@@ -1,0 +1,166 @@
+"""One import: raw items are validated, then written in one transaction; the report names every refusal.
+
+All of an import's sound records are written or none: a source that breaks off half-way leaves the registry as it was.
+How a raw record becomes a Record is injected, because wire models belong to the edge.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from cluster.importers.source import Defaults, Incomplete, Item, RawRecord, Refusal
+from cluster.registry import Registry
+from cluster.registry_values import Receipt, WriteOutcome
+from cluster.spool import Spool
+from shards.errors import InvalidRecord
+from shards.record import Record
+
+Parse = Callable[[Mapping[str, object]], Record]
+"""Raises ``InvalidRecord`` for values that are no record."""
+
+_PROGRESS_EVERY: Final = 500
+
+
+class Phase(StrEnum):
+    """What an import is doing."""
+
+    READING = "reading"
+    WRITING = "writing"
+
+
+Progress = Callable[[Phase, float, str], None]
+"""Called now and then with the share done, 0..1, and what was done last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What an import did.
+
+    Attributes:
+        removed: records of a replaced namespace that the source no longer has.
+        refused: records that were not imported, in source order; then those whose version was not newer.
+        notes: what else the operator should know, in sentences.
+        seq: registry position after the import.
+    """
+
+    imported: int
+    unchanged: int
+    removed: int
+    refused: tuple[Refusal, ...]
+    notes: tuple[str, ...]
+    seq: int
+    seconds: float
+
+    @property
+    def records_per_second(self) -> float:
+        """Records taken in, unchanged ones included, per second of the whole import."""
+        return (self.imported + self.unchanged) / max(self.seconds, 1e-9)
+
+
+def run_import(
+    registry: Registry, items: Iterable[Item], parse: Parse, defaults: Defaults, progress: Progress
+) -> ImportReport:
+    """Import every sound record of ``items``.
+
+    Raises:
+        UnreadableSource: from the importer; nothing was written.
+        RegistryUnavailable: nothing was written.
+    """
+    return _run(registry, items, _Checker(parse, defaults), progress, registry.upsert_many)
+
+
+def replace_namespaces(
+    registry: Registry, items: Iterable[Item], parse: Parse, defaults: Defaults, progress: Progress
+) -> ImportReport:
+    """As ``run_import``; then remove what the source's namespaces held before and the source no longer has.
+
+    Where a record was refused or the source is incomplete, nothing is removed: absence then proves nothing.
+    """
+    checker = _Checker(parse, defaults)
+
+    def write(records: Iterable[Record]) -> list[Receipt]:
+        if not checker.refused and not checker.notes:
+            return registry.replace_many(records)
+        checker.notes.append("Nothing was removed, because some records were refused or the source is incomplete.")
+        return registry.upsert_many(records)
+
+    return _run(registry, items, checker, progress, write)
+
+
+class _Checker:
+    """Turns items into records and remembers what it refused."""
+
+    def __init__(self, parse: Parse, defaults: Defaults) -> None:
+        self._parse = parse
+        self._defaults = defaults
+        self._seen: set[str] = set()
+        self.refused: list[Refusal] = []
+        self.notes: list[str] = []
+
+    def accept(self, item: Item) -> Record | None:
+        """The record of an item; None for what is none, which is then among the refusals or notes."""
+        match item:
+            case RawRecord():
+                return self._record(item)
+            case Refusal():
+                self.refused.append(item)
+            case Incomplete():
+                self.notes.append(item.reason)
+        return None
+
+    def _record(self, raw: RawRecord) -> Record | None:
+        try:
+            record = self._parse(self._defaults.fill(raw.values))
+        except (InvalidRecord, ValueError) as exc:
+            self.refused.append(Refusal(name=raw.label, reason=str(exc)))
+            return None
+        if record.id in self._seen:
+            self.refused.append(Refusal(name=record.id, reason="id: an earlier record of this import has it"))
+            return None
+        self._seen.add(record.id)
+        return record
+
+
+def _run(
+    registry: Registry,
+    items: Iterable[Item],
+    checker: _Checker,
+    progress: Progress,
+    write: Callable[[Iterable[Record]], list[Receipt]],
+) -> ImportReport:
+    started = time.monotonic()
+    with Spool() as spool:
+        for number, item in enumerate(items):
+            if isinstance(item, RawRecord) and number % _PROGRESS_EVERY == 0:
+                progress(Phase.READING, item.share, item.label)
+            record = checker.accept(item)
+            if record is not None:
+                spool.add(record)
+        progress(Phase.READING, 1.0, f"{spool.count} records")
+        receipts = write(_watched(spool, progress))
+    progress(Phase.WRITING, 1.0, f"{spool.count} records")
+    outcomes = Counter(receipt.outcome for receipt in receipts)
+    stale = [_stale(receipt) for receipt in receipts if receipt.outcome is WriteOutcome.STALE]
+    return ImportReport(
+        imported=outcomes[WriteOutcome.IMPORTED],
+        unchanged=outcomes[WriteOutcome.UNCHANGED],
+        removed=outcomes[WriteOutcome.REMOVED],
+        refused=(*checker.refused, *stale),
+        notes=tuple(checker.notes),
+        seq=max((receipt.seq for receipt in receipts), default=registry.last_seq()),
+        seconds=time.monotonic() - started,
+    )
+
+
+def _watched(spool: Spool, progress: Progress) -> Iterator[Record]:
+    for number, record in enumerate(spool.records()):
+        if number % _PROGRESS_EVERY == 0:
+            progress(Phase.WRITING, number / spool.count, record.id)
+        yield record
+
+
+def _stale(receipt: Receipt) -> Refusal:
+    return Refusal(name=receipt.record_id, reason=f"version: must be newer than the stored {receipt.version}")

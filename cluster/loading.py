@@ -1,0 +1,123 @@
+"""Loading: bring a fresh copy of a shard to what the registry held a moment ago, from a snapshot or record by record.
+
+The last few changes are the supervisor's, who applies them in step with all other copies.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cluster.copies import Copy
+from cluster.feed import batches
+from cluster.partition import bucket_range
+from cluster.registry import Registry
+from cluster.snapshots import SnapshotStore
+from shards.errors import CorruptSnapshot
+
+LOAD_BATCH: Final = 2_000
+"""Bodies in one message to a copy that is not searchable yet."""
+
+FEED_BATCH: Final = 256
+"""Changes in one message to a copy that answers searches: it keeps them waiting for some ten milliseconds at most."""
+
+STEP_TIMEOUT_S: Final = 120.0
+"""A loading copy that shows no progress for this long is given up; the first step compiles the kernels."""
+
+_log = logging.getLogger(__name__)
+
+Progress = Callable[[int], None]
+"""Told how many more records are loaded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A copy that is searchable at ``seq``; ``fresh`` if it was read from the registry and is worth a snapshot."""
+
+    seq: int
+    fresh: bool
+
+
+class Loader:
+    """Loads copies of ``shards`` shards out of one registry."""
+
+    def __init__(self, registry: Registry, snapshots: SnapshotStore, shards: int) -> None:
+        self._registry = registry
+        self._snapshots = snapshots
+        self._shards = shards
+
+    async def load(self, shard: int, copy: Copy, progress: Progress) -> Loaded:
+        """Fill a copy.
+
+        Raises:
+            ShardUnavailable: if the copy dies.
+            TimeoutError: if it stops making progress.
+            RegistryUnavailable: if the database does.
+        """
+        async with asyncio.timeout(STEP_TIMEOUT_S):
+            await copy.begin_load()
+        newest = await asyncio.to_thread(self._snapshots.newest, shard)
+        if newest is not None:
+            seq = await self._open(copy, newest)
+            if seq is not None:
+                return Loaded(seq=seq, fresh=False)
+            async with asyncio.timeout(STEP_TIMEOUT_S):
+                await copy.begin_load()
+        return Loaded(seq=await self._read(shard, copy, progress), fresh=True)
+
+    async def follow(self, shard: int, copy: Copy, seq: int, upto_seq: int) -> int:
+        """Apply changes to a copy that no other copy waits for. Returns the seq reached.
+
+        Never beyond ``upto_seq``: copies that answer searches must all stand at the same seq.
+        """
+        while seq < upto_seq:
+            changes = await asyncio.to_thread(self._registry.changes, seq, min(FEED_BATCH, upto_seq - seq))
+            batch = batches(changes, seq, self._shards)[shard]
+            async with asyncio.timeout(STEP_TIMEOUT_S):
+                await copy.apply(batch)
+            seq = batch.upto_seq
+        return seq
+
+    async def save(self, shard: int, copy: Copy, seq: int) -> None:
+        """Save a copy that stands at ``seq`` and drop the older snapshots; a full disk costs the snapshot only."""
+        if seq == 0:
+            return
+        place = await asyncio.to_thread(self._snapshots.place, shard, seq)
+        try:
+            async with asyncio.timeout(STEP_TIMEOUT_S):
+                await copy.save(str(place))
+        except OSError:
+            _log.warning("snapshot_not_saved", extra={"shard": shard}, exc_info=True)
+            await asyncio.to_thread(self._snapshots.discard, place)
+        else:
+            await asyncio.to_thread(self._snapshots.keep_only, shard, place)
+
+    async def _open(self, copy: Copy, path: Path) -> int | None:
+        """The seq of the opened snapshot; None if it was damaged, and then it is gone."""
+        try:
+            async with asyncio.timeout(STEP_TIMEOUT_S):
+                return await copy.open(str(path))
+        except CorruptSnapshot as exc:
+            _log.warning("snapshot_refused", extra={"path": exc.path, "reason": exc.reason})
+            await asyncio.to_thread(self._snapshots.discard, path)
+            return None
+
+    async def _read(self, shard: int, copy: Copy, progress: Progress) -> int:
+        """Stream the shard's bodies of one registry snapshot; a thread of its own holds the database cursor."""
+        buckets = bucket_range(shard, self._shards)
+        entered = self._registry.snapshot()
+        snapshot = await asyncio.to_thread(entered.__enter__)
+        try:
+            bodies = snapshot.bodies(buckets, LOAD_BATCH)
+            while (part := await asyncio.to_thread(next, bodies, None)) is not None:
+                async with asyncio.timeout(STEP_TIMEOUT_S):
+                    await copy.load_batch(part)
+                progress(len(part))
+            grant_lists = await asyncio.to_thread(snapshot.grant_lists)
+            async with asyncio.timeout(STEP_TIMEOUT_S):
+                await copy.finish_load(snapshot.seq, grant_lists)
+            return snapshot.seq
+        finally:
+            await asyncio.to_thread(entered.__exit__, None, None, None)

@@ -1,0 +1,104 @@
+"""The proof of the lossless cut: what a record below a shard's cut can score at most, in exact integers.
+
+Pure functions over what shards reply; asking again where a proof fails is the task of ``cluster.retrieval``.
+
+A shard cuts with the weights of its own authorized records, the answer is ordered by the summed ones. For a record
+that shard left out, with static values v_t >= 0 of the terms it holds and mention bonus b >= 0::
+
+    own    = sum over t of own_t * v_t + b    <= threshold              (what the shard says of its cut)
+    summed = sum over t of summed_t * v_t + b
+           <= r * own, r = max(1, max over t of summed_t / own_t)      (each summand grows by r at most)
+           <= floor(r * threshold)                                     (summed is an integer)
+
+Only terms that some authorized record of the shard holds count for r, and their own weight is at least 1.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from shards.messages import ScoreMix, ShardHits
+
+NOTHING_LEFT_OUT: Final = -1
+"""The bound of a shard that replied with every record that scores; below every score."""
+
+UNBOUNDED: Final = 2**62
+"""The bound where none can be computed; above every score."""
+
+
+def static_values(values: npt.NDArray[np.uint8], mix: ScoreMix) -> npt.NDArray[np.int64]:
+    """What each (row, term) is worth before its weight.
+
+    Args:
+        values: uint8[n_rows, n_terms, 2], impact and name channel; impact 0 where the row does not hold the term.
+        mix: how the channels add up.
+
+    Returns:
+        int64[n_rows, n_terms], >= 0, and 0 where the row does not hold the term.
+    """
+    impact = values[:, :, 0].astype(np.int64)
+    name = values[:, :, 1].astype(np.int64)
+    return mix.impact * impact + mix.name * name + mix.presence * (impact > 0)
+
+
+def index_scores(
+    values: npt.NDArray[np.uint8], bonuses: npt.NDArray[np.int32], weights: npt.NDArray[np.int64], mix: ScoreMix
+) -> npt.NDArray[np.int64]:
+    """int64[n_rows], the index score of each row under ``weights`` (int64[n_terms]); bonus alone without terms."""
+    scores: npt.NDArray[np.int64] = (static_values(values, mix) * weights).sum(axis=1, dtype=np.int64) + bonuses
+    return scores
+
+
+def left_out_bound(hits: ShardHits, summed: npt.NDArray[np.int64]) -> int:
+    """The most that a record this shard left out can score under the summed weights (int64[n_terms]).
+
+    Returns:
+        ``NOTHING_LEFT_OUT`` (-1) if every scoring record is among the rows, ``UNBOUNDED`` if a held term had weight 0.
+    """
+    if hits.threshold < 0:
+        return NOTHING_LEFT_OUT
+    held = hits.frequencies > 0
+    own = hits.weights[held]
+    if not own.all():
+        return UNBOUNDED
+    # threshold < 2^31 and weights < 2^11: the products fit int64.
+    grown = hits.threshold * summed[held] // own
+    return max(hits.threshold, int(grown.max(initial=0)))
+
+
+def same_order(hits: ShardHits, summed: npt.NDArray[np.int64]) -> bool:
+    """Whether the shard already cut by the summed weights, so that its rows are its best ones in their final order."""
+    held = hits.frequencies > 0
+    return bool(np.array_equal(hits.weights[held], summed[held]))
+
+
+def shard_is_settled(
+    hits: ShardHits, asked: int, summed: npt.NDArray[np.int64], places: int, floor: int | None
+) -> bool:
+    """Whether no record that this shard left out can be among the best ``places`` of all shards.
+
+    ``asked`` is the cut the shard was asked for. ``floor`` is the index score of the last of these places among all
+    rows known, None while fewer rows are known.
+
+    Either nothing was left out, or the shard's own best ``asked >= places`` rows are exact and all come before what it
+    left out, or what it left out stays under the floor. Equal to the floor is not enough: the id might come first.
+    """
+    bound = left_out_bound(hits, summed)
+    if bound == NOTHING_LEFT_OUT:
+        return True
+    if asked >= places and same_order(hits, summed):
+        return True
+    return floor is not None and bound < floor
+
+
+def ranking_is_settled(kth_score: int | None, best_left_out: int | None, ranker_bound: int) -> bool:
+    """Whether no record that was not ranked can reach the last place of the result.
+
+    ``kth_score`` is the ranker's score at that place, None if the result has room for more. ``best_left_out`` is the
+    highest index score of a matching record that was not ranked, None if there is none. ``ranker_bound`` is the most
+    that the ranker's score can exceed the index score. Equality is not enough: the id might come first.
+    """
+    if best_left_out is None:
+        return True
+    return kth_score is not None and kth_score > best_left_out + ranker_bound

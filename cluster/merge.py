@@ -1,0 +1,175 @@
+"""Merge: the replies of many shards become one list under the one total order (score descending, id ascending).
+
+Pure functions. The order never depends on how many shards there are or which answered first. Nothing is ranked here.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from cluster.lossless import index_scores
+from cluster.query import AnalyzedRequest
+from shards.messages import ScoreMix, ShardHits
+from shards.statistics import frequency_weight
+
+NO_IDS: Final[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Pool:
+    """Known rows of all shards, each id once, ordered by (score descending, id ascending).
+
+    Attributes:
+        ids: n_rows record ids.
+        shards: the shard each row came from.
+        versions: int64[n_rows].
+        scores: int64[n_rows], index scores under the summed weights, bonus included.
+        values: uint8[n_rows, n_terms, 2] as in ``ShardHits``.
+        bonuses: int32[n_rows].
+        weights: int64[n_terms], from the frequencies of every shard that answered.
+        authorized: authorized records in these shards.
+        matched: those of them with a score above 0.
+    """
+
+    ids: tuple[str, ...]
+    shards: tuple[int, ...]
+    versions: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.int64]
+    values: npt.NDArray[np.uint8]
+    bonuses: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.int64]
+    authorized: int
+    matched: int
+
+    def floor(self, places: int) -> int | None:
+        """Score at the last of the best ``places``, None while fewer rows are known."""
+        return int(self.scores[places - 1]) if len(self.ids) >= places else None
+
+    def rows(self, chosen: Sequence[int]) -> "Pool":
+        """Only the rows at these positions, in the order given."""
+        index = np.asarray(chosen, dtype=np.intp)
+        return replace(
+            self,
+            ids=tuple(self.ids[row] for row in chosen),
+            shards=tuple(self.shards[row] for row in chosen),
+            versions=self.versions[index],
+            scores=self.scores[index],
+            values=self.values[index],
+            bonuses=self.bonuses[index],
+        )
+
+    def cut(self, n: int, kept: Collection[str]) -> "Pool":
+        """The best ``n`` rows and those with an id in ``kept``: the same rows however many shards sent more."""
+        if len(self.ids) <= n:
+            return self
+        extra = (row for row in range(n, len(self.ids)) if self.ids[row] in kept) if kept else ()
+        return self.rows((*range(n), *extra))
+
+
+def within_ceiling(hits: ShardHits, n: int, kept: Collection[str]) -> tuple[ShardHits, int]:
+    """A reply that obeys the cut it was asked for, and how many rows had to go.
+
+    Rows after the n-th stay only if their id is in ``kept``; the threshold then covers what was taken away.
+    """
+    surplus = [row for row in range(n, len(hits.ids)) if hits.ids[row] not in kept]
+    if not surplus:
+        return hits, 0
+    gone = set(surplus)
+    stay = np.array([row for row in range(len(hits.ids)) if row not in gone], dtype=np.intp)
+    obedient = replace(
+        hits,
+        ids=tuple(hits.ids[row] for row in stay),
+        versions=hits.versions[stay],
+        scores=hits.scores[stay],
+        values=hits.values[stay],
+        bonuses=hits.bonuses[stay],
+        threshold=max(hits.threshold, int(hits.scores[surplus].max())),
+    )
+    return obedient, len(surplus)
+
+
+def summed_weights(replies: Collection[ShardHits], term_weights: Sequence[int]) -> npt.NDArray[np.int64]:
+    """int64[n_terms], the weight of each term over the authorized records of all these shards together."""
+    authorized = sum(hits.authorized for hits in replies)
+    frequencies = [0] * len(term_weights)
+    for hits in replies:
+        frequencies = [known + new for known, new in zip(frequencies, hits.frequencies.tolist(), strict=True)]
+    pairs = zip(frequencies, term_weights, strict=True)
+    return np.array([frequency_weight(authorized, held, weight) for held, weight in pairs], dtype=np.int64)
+
+
+def merge(replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: ScoreMix) -> Pool:
+    """One pool of all rows, rescored with the summed weights. No replies give an empty pool.
+
+    An id that two shards sent (records are moving) stays once: the newer version, then the higher score, then the
+    lower shard number.
+    """
+    order = sorted(replies)
+    hits = [replies[shard] for shard in order]
+    weights = summed_weights(hits, question.term_weights)
+    ids = tuple(record_id for reply in hits for record_id in reply.ids)
+    n_terms = len(question.terms)
+    values = np.concatenate([np.zeros((0, n_terms, 2), np.uint8), *(reply.values for reply in hits)])
+    bonuses = np.concatenate([np.zeros(0, np.int32), *(reply.bonuses for reply in hits)])
+    unordered = Pool(
+        ids=ids,
+        shards=tuple(shard for shard, reply in zip(order, hits, strict=True) for _ in reply.ids),
+        versions=np.concatenate([np.zeros(0, np.int64), *(reply.versions for reply in hits)]),
+        scores=index_scores(values, bonuses, weights, mix),
+        values=values,
+        bonuses=bonuses,
+        weights=weights,
+        authorized=sum(reply.authorized for reply in hits),
+        matched=sum(reply.matched for reply in hits),
+    )
+    return unordered.rows(_ordered_once(unordered))
+
+
+def best_first(ids: Sequence[str], scores: npt.NDArray[np.int64]) -> list[int]:
+    """Positions in the one total order: score descending, id ascending."""
+    sortable = (-scores).tolist()
+    return sorted(range(len(ids)), key=lambda row: (sortable[row], ids[row]))
+
+
+def _ordered_once(pool: Pool) -> list[int]:
+    order = best_first(pool.ids, pool.scores)
+    if len(set(pool.ids)) == len(pool.ids):
+        return order
+    versions = pool.versions.tolist()
+    best: dict[str, int] = {}
+    for row in order:
+        held = best.setdefault(pool.ids[row], row)
+        # Stable sort: an earlier row of the same version has the higher score, or the lower shard.
+        if versions[row] > versions[held]:
+            best[pool.ids[row]] = row
+    return [row for row in order if best[pool.ids[row]] == row]
+
+
+def priority(pool: Pool, pinned: Collection[str], preferred: Collection[str], best: int) -> list[int]:
+    """Positions in the order in which places are given away when a ceiling is short.
+
+    Pinned rows, then those that fill the result to ``best`` rows, then preferred rows, then the others, each group
+    in the pool's order. So a preferred row takes the place of a weaker candidate, never that of a hit.
+    """
+    if not pinned and not preferred:
+        return list(range(len(pool.ids)))
+    forced = [row for row, record_id in enumerate(pool.ids) if record_id in pinned]
+    free = [row for row, record_id in enumerate(pool.ids) if record_id not in pinned]
+    room = max(0, best - len(forced))
+    rest = free[room:]
+    liked = [row for row in rest if pool.ids[row] in preferred]
+    return [*forced, *free[:room], *liked, *(row for row in rest if pool.ids[row] not in preferred)]
+
+
+def winners(rows: Pool, scores: npt.NDArray[np.int64], pinned: Collection[str], k: int) -> list[int]:
+    """Positions of the result among ranked rows, in their order: pinned ones, and the best others that fill ``k``.
+
+    A row that shares nothing with the query is no result unless it is pinned, or the ranker gave it a score.
+    """
+    forced = [row for row, record_id in enumerate(rows.ids) if record_id in pinned][:k]
+    scored = np.maximum(scores, rows.scores).tolist()
+    free = [row for row, record_id in enumerate(rows.ids) if record_id not in pinned and scored[row] > 0]
+    return sorted([*forced, *free[: k - len(forced)]])

@@ -1,0 +1,227 @@
+"""Placement on Ray: shard copies as actors, and the supervisor as the actor that owns them.
+
+It decides nothing; ``cluster.supervisor`` does, and knows no Ray.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import ray
+
+from cluster.config import Settings
+from cluster.control import ClusterStatus, Receipt
+from cluster.feed import FeedBatch
+from cluster.loading import Loader
+from cluster.ray_client import shard_call
+from cluster.registry import Registry
+from cluster.snapshots import SnapshotStore
+from cluster.supervisor import MapView, Pace, Supervisor
+from shards.actor import start_actor
+from shards.messages import ShardStatus
+from shards.record import Record, Status
+
+SUPERVISOR: Final = "shortlist-supervisor"
+"""Name of the supervisor's actor in Ray's namespace ``NAMESPACE``."""
+
+NAMESPACE: Final = "shortlist"
+
+_log = logging.getLogger(__name__)
+
+
+class RayCopy:
+    """A shard copy in an actor of its own; a ``cluster.copies.Copy``.
+
+    Where its process is on this machine, a file descriptor of the process (pidfd) makes its death visible at once and
+    lets it be killed for certain, stopped or hung, before the next line runs: Ray's own kill only asks for it.
+    """
+
+    def __init__(self, shard: int) -> None:
+        self._shard = shard
+        self._actor = start_actor(shard)
+        self._process: int | None = None
+        self._killed = False
+
+    @property
+    def handle(self) -> object:
+        """The actor's handle."""
+        return self._actor
+
+    async def open(self, directory: str) -> int:
+        """See ``Copy.open``."""
+        seq: int = await shard_call(self._shard, self._actor.open, directory)
+        return seq
+
+    async def save(self, directory: str) -> None:
+        """See ``Copy.save``."""
+        await shard_call(self._shard, self._actor.save, directory)
+
+    async def begin_load(self) -> None:
+        """See ``Copy.begin_load``."""
+        await shard_call(self._shard, self._actor.begin_load)
+        await self._find_process()
+
+    async def load_batch(self, bodies: Sequence[bytes]) -> None:
+        """See ``Copy.load_batch``."""
+        await shard_call(self._shard, self._actor.load_batch, bodies)
+
+    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+        """See ``Copy.finish_load``."""
+        await shard_call(self._shard, self._actor.finish_load, seq, grant_lists)
+
+    async def apply(self, batch: FeedBatch) -> None:
+        """See ``Copy.apply``."""
+        await shard_call(self._shard, self._actor.apply, batch.after_seq, batch.upto_seq, batch.changes)
+
+    async def status(self) -> ShardStatus:
+        """See ``Copy.status``."""
+        status: ShardStatus = await shard_call(self._shard, self._actor.status)
+        return status
+
+    async def died(self) -> None:
+        """See ``Copy.died``; never returns for a copy on another machine."""
+        dead = asyncio.Event()
+        if self._process is not None:
+            loop, process = asyncio.get_running_loop(), self._process
+            loop.add_reader(process, dead.set)
+            try:
+                await dead.wait()
+            finally:
+                loop.remove_reader(process)
+        else:
+            await dead.wait()
+
+    def kill(self) -> None:
+        """See ``Copy.kill``."""
+        if self._killed:
+            return
+        self._killed = True
+        if self._process is not None:
+            _kill_process(self._process)
+            self._process = None
+        ray.kill(self._actor, no_restart=True)
+
+    async def _find_process(self) -> None:
+        if self._process is None and await shard_call(self._shard, self._actor.node_id) == _node_id():
+            self._process = os.pidfd_open((await self.status()).pid)
+
+
+def _kill_process(process: int) -> None:
+    try:
+        signal.pidfd_send_signal(process, signal.SIGKILL)
+    except ProcessLookupError:
+        _log.debug("copy_already_dead")
+    finally:
+        os.close(process)
+
+
+def _node_id() -> str:
+    node_id: str = ray.get_runtime_context().get_node_id()
+    return node_id
+
+
+class SupervisorActor:
+    """The supervisor in a process of its own, as an asyncio actor; methods mean what ``Supervisor``'s mean.
+
+    Ray restarts it; it then finds everything in the registry and the snapshots. Its copies end with it.
+    """
+
+    def __init__(self, settings: Settings, shards: int) -> None:
+        self._settings = settings
+        self._shards = shards
+        self._starting = asyncio.Lock()
+        self._running: Supervisor | None = None
+
+    async def map_after(self, version: int, timeout_s: float) -> MapView:
+        """See ``Supervisor.map_after``."""
+        return await (await self._supervisor()).map_after(version, timeout_s)
+
+    async def suspect(self, shard: int) -> None:
+        """See ``Supervisor.suspect``."""
+        await (await self._supervisor()).suspect(shard)
+
+    async def upsert(self, records: Sequence[Record], tenants: frozenset[str] | None) -> tuple[Receipt, ...]:
+        """See ``ControlPlane.upsert``."""
+        return await (await self._supervisor()).upsert(records, tenants)
+
+    async def remove(self, record_id: str, tenants: frozenset[str] | None) -> Receipt:
+        """See ``ControlPlane.remove``."""
+        return await (await self._supervisor()).remove(record_id, tenants)
+
+    async def set_status(self, record_id: str, status: Status, tenants: frozenset[str] | None) -> Receipt:
+        """See ``ControlPlane.set_status``."""
+        return await (await self._supervisor()).set_status(record_id, status, tenants)
+
+    async def record(self, record_id: str) -> Record | None:
+        """See ``ControlPlane.record``."""
+        return await (await self._supervisor()).record(record_id)
+
+    async def put_grant_list(self, tenant: str, name: str, ids: Sequence[str]) -> Receipt:
+        """See ``ControlPlane.put_grant_list``."""
+        return await (await self._supervisor()).put_grant_list(tenant, name, ids)
+
+    async def grant_list(self, tenant: str, name: str) -> tuple[str, ...] | None:
+        """See ``ControlPlane.grant_list``."""
+        return await (await self._supervisor()).grant_list(tenant, name)
+
+    async def delete_grant_list(self, tenant: str, name: str) -> Receipt:
+        """See ``ControlPlane.delete_grant_list``."""
+        return await (await self._supervisor()).delete_grant_list(tenant, name)
+
+    async def status(self) -> ClusterStatus:
+        """See ``ControlPlane.status``."""
+        return await (await self._supervisor()).status()
+
+    async def stop(self) -> None:
+        """See ``Supervisor.stop``."""
+        await (await self._supervisor()).stop()
+
+    async def _supervisor(self) -> Supervisor:
+        """The running supervisor, started by whoever asks first: after a restart nobody calls a start method."""
+        async with self._starting:
+            if self._running is None:
+                running = await asyncio.to_thread(build_supervisor, self._settings, self._shards)
+                await running.start()
+                self._running = running
+                self._watch = asyncio.create_task(self._end_with(running))
+            return self._running
+
+    async def _end_with(self, running: Supervisor) -> None:
+        fault = await running.failed()
+        _log.critical("supervisor_failed", exc_info=fault)
+        # Ray starts the actor anew, from the registry; half a supervisor would look alive and repair nothing.
+        os._exit(1)
+
+
+def build_supervisor(settings: Settings, shards: int) -> Supervisor:
+    """A supervisor of Ray actors, by the settings.
+
+    Raises:
+        RegistryUnavailable: if the registry cannot be opened.
+    """
+    registry = Registry(settings.registry_url)
+    snapshots = SnapshotStore(settings.home / "snapshots", registry, shards)
+    cluster = settings.cluster
+    pace = Pace(
+        apply_timeout_s=cluster.apply_timeout_ms / 1000,
+        health_period_s=cluster.health_period_ms / 1000,
+        poll_s=cluster.poll_ms / 1000,
+    )
+    loader = Loader(registry, snapshots, shards)
+    return Supervisor(registry, loader, RayCopy, shards=shards, copies=cluster.copies, pace=pace)
+
+
+def start_supervisor(settings: Settings, shards: int) -> Any:  # noqa: ANN401 -- Ray's handles are untyped
+    """Start the supervisor's actor on this node and return its handle; it begins to load at the first call."""
+    here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(_node_id(), soft=False)
+    return (
+        ray.remote(SupervisorActor)
+        .options(
+            name=SUPERVISOR, namespace=NAMESPACE, num_cpus=0, max_restarts=-1, max_task_retries=0,
+            max_concurrency=1000, scheduling_strategy=here,
+        )
+        .remote(settings, shards)
+    )  # fmt: skip

@@ -1,0 +1,136 @@
+"""The ranker seam and the built-in additive ranker: candidates in, integer scores out.
+
+It does not order, cut or explain; ``cluster.merge`` orders and ``cluster.lossless`` proves the cut.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import yaml
+
+from cluster.errors import InvalidConfiguration
+from cluster.query import AnalyzedRequest
+from shards.messages import ScoreMix
+
+CHANNEL_LIMIT: Final = 15
+"""Largest factor of a channel; with ``PRESENCE_LIMIT`` it keeps 64 terms inside int32 (see ``ScoreMix``)."""
+
+PRESENCE_LIMIT: Final = 3825
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Static values of the records to be ranked, in any order.
+
+    Attributes:
+        values: uint8[n, n_terms, 2], impact and name channel; impact 0 means that the record does not hold the term.
+        bonuses: int32[n], mention bonus of each record.
+        weights: int64[n_terms], frequency weights of the whole authorized set.
+    """
+
+    values: npt.NDArray[np.uint8]
+    bonuses: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.int64]
+
+
+class Ranker(Protocol):
+    """Scores candidates. The same ranker ranks a candidate list and, as the reference, the whole authorized set.
+
+    Attributes:
+        version: names the ranker and its weights; stands in every answer.
+        bound: the most that a score can exceed the additive index score under ``mix``; 0 where they are equal,
+            None where no bound is known (answers then never claim to be exact).
+    """
+
+    @property
+    def version(self) -> str:
+        """See the class."""
+
+    @property
+    def bound(self) -> int | None:
+        """See the class."""
+
+    def mix(self, request: AnalyzedRequest) -> ScoreMix:
+        """How the index adds up its channels for this query."""
+
+    def rank(self, request: AnalyzedRequest, candidates: Candidates) -> npt.NDArray[np.int64]:
+        """int64[n], one score per candidate, each computed from its own row alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixRow:
+    """The mix for queries of at most ``max_terms`` distinct terms; None means of any length."""
+
+    max_terms: int | None
+    mix: ScoreMix
+
+
+class AdditiveRanker:
+    """The score is the index score itself: a sum over terms in int64, so the cut needs no margin."""
+
+    bound: Final = 0
+
+    def __init__(self, name: str, rows: tuple[MixRow, ...]) -> None:
+        self._rows = rows
+        self.version = f"{name}-{_weights_hash(rows)}"
+
+    @classmethod
+    def from_config(cls) -> Self:
+        """The ranker that ``configs/ranker.yaml`` describes.
+
+        Raises:
+            InvalidConfiguration: if a value is outside its range or a key is unknown.
+        """
+        return cls(*read_ranker_config(files("configs").joinpath("ranker.yaml").read_text("utf-8")))
+
+    def mix(self, request: AnalyzedRequest) -> ScoreMix:
+        """See ``Ranker``."""
+        return next(row.mix for row in self._rows if row.max_terms is None or request.length <= row.max_terms)
+
+    def rank(self, request: AnalyzedRequest, candidates: Candidates) -> npt.NDArray[np.int64]:
+        """See ``Ranker``. Empty input gives an empty array."""
+        mix = self.mix(request)
+        channels = candidates.values.astype(np.int64)
+        static = channels[:, :, 0] * mix.impact + channels[:, :, 1] * mix.name
+        static += (channels[:, :, 0] > 0) * np.int64(mix.presence)
+        # einsum and matmul may reorder, but integer addition is associative: every order gives the same bits.
+        return (static * candidates.weights).sum(axis=1, dtype=np.int64) + candidates.bonuses
+
+
+def read_ranker_config(text: str) -> tuple[str, tuple[MixRow, ...]]:
+    """Name and rows of a ranker file.
+
+    Raises:
+        InvalidConfiguration: if a key is missing or unknown, or a value is outside its range.
+    """
+    config = yaml.safe_load(text)
+    if not isinstance(config, dict) or set(config) != {"name", "mixes"}:
+        raise InvalidConfiguration("ranker", str(config), "the keys name and mixes")
+    rows = tuple(_row(index, raw) for index, raw in enumerate(config["mixes"]))
+    limits = [row.max_terms for row in rows]
+    if not rows or limits[-1] is not None or None in limits[:-1] or limits[:-1] != sorted(set(limits[:-1])):
+        raise InvalidConfiguration("ranker.mixes.max_terms", str(limits), "rising limits, the last one null")
+    return str(config["name"]), rows
+
+
+def _row(index: int, raw: dict[str, int | None]) -> MixRow:
+    field = f"ranker.mixes[{index}]"
+    if set(raw) != {"max_terms", "impact", "name", "presence"}:
+        raise InvalidConfiguration(field, str(raw), "the keys max_terms, impact, name and presence")
+    limits = {"impact": CHANNEL_LIMIT, "name": CHANNEL_LIMIT, "presence": PRESENCE_LIMIT}
+    values: dict[str, int] = {}
+    for key, limit in limits.items():
+        value = raw[key]
+        if not isinstance(value, int) or not 0 <= value <= limit:
+            raise InvalidConfiguration(f"{field}.{key}", str(value), f"an integer from 0 to {limit}")
+        values[key] = value
+    return MixRow(max_terms=raw["max_terms"], mix=ScoreMix(**values))
+
+
+def _weights_hash(rows: tuple[MixRow, ...]) -> str:
+    return hashlib.blake2b(orjson.dumps(rows), digest_size=4).hexdigest()

@@ -1,0 +1,122 @@
+"""Reading the registry inside one transaction: everything a Snapshot returns belongs to one ``seq``.
+
+It never writes, and knows nothing of who may see what: only shards and operators read here.
+"""
+
+from collections.abc import Iterator
+
+import orjson
+from sqlalchemy import Connection, Row, func, select
+
+from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records
+from cluster.registry_values import GrantList, RegistryCounts, StaleRow, grant_list_key
+from shards.messages import Change
+from shards.record import SCHEMA_VERSION, Record, Status
+
+_BATCH = 2_000
+
+_ALIVE = records.join(changes, changes.c.seq == records.c.seq)
+
+
+class Snapshot:
+    """The registry at one ``seq``; valid only inside the ``with`` that gave it.
+
+    Attributes:
+        seq: the last change it includes.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        # The first read fixes the snapshot; all later ones belong to it.
+        self.seq: int = connection.execute(select(feed.c.last_seq)).scalar_one()
+
+    def bodies(self, buckets: range, batch: int = _BATCH) -> Iterator[list[bytes]]:
+        """Canonical bodies of the records of a bucket range, by (bucket, id), in lists of ``batch``.
+
+        Removed ones are left out; disabled and deprecated ones are not: their status keeps them from being candidates.
+        """
+        query = (
+            select(changes.c.body)
+            .select_from(_ALIVE)
+            .where(records.c.bucket >= buckets.start, records.c.bucket < buckets.stop, records.c.status != REMOVED)
+            .order_by(records.c.bucket, records.c.id)
+        )
+        for part in self._connection.execution_options(yield_per=batch).execute(query).partitions():
+            yield [row[0] for row in part]
+
+    def grant_lists(self) -> dict[str, tuple[str, ...]]:
+        """Every grant list by its ``grant_list_key``."""
+        return {grant_list_key(found.tenant, found.name): found.ids for found in self.grant_lists_of(None)}
+
+    def grant_lists_of(self, tenant: str | None) -> list[GrantList]:
+        """The lists of one tenant, or of all, by (tenant, name)."""
+        query = select(grant_lists).order_by(grant_lists.c.tenant, grant_lists.c.name)
+        if tenant is not None:
+            query = query.where(grant_lists.c.tenant == tenant)
+        return [_grant_list(row) for row in self._connection.execute(query)]
+
+    def grant_list(self, tenant: str, name: str) -> GrantList | None:
+        """One list, None where there is none."""
+        query = select(grant_lists).where(grant_lists.c.tenant == tenant, grant_lists.c.name == name)
+        row = self._connection.execute(query).one_or_none()
+        return None if row is None else _grant_list(row)
+
+    def record(self, record_id: str) -> Record | None:
+        """The record as it stands, None where it is removed or was never there."""
+        query = select(changes.c.body).select_from(_ALIVE).where(records.c.id == record_id, records.c.status != REMOVED)
+        body = self._connection.execute(query).scalar()
+        return None if body is None else Record.from_json(body)
+
+    def changes(self, after_seq: int, limit: int) -> list[Change]:
+        """At most ``limit`` changes after ``after_seq``, in order, without a gap."""
+        query = (
+            select(changes.c.seq, changes.c.kind, changes.c.id, changes.c.body)
+            .where(changes.c.seq > after_seq)
+            .order_by(changes.c.seq)
+            .limit(limit)
+        )
+        return [_change(row) for row in self._connection.execute(query)]
+
+    def counts(self) -> RegistryCounts:
+        """Rows per status, lists, and the last change."""
+        query = select(records.c.status, func.count()).group_by(records.c.status)
+        by_status: dict[str, int] = {row[0]: row[1] for row in self._connection.execute(query)}
+        return RegistryCounts(
+            enabled=by_status.get(Status.ENABLED, 0),
+            disabled=by_status.get(Status.DISABLED, 0),
+            deprecated=by_status.get(Status.DEPRECATED, 0),
+            removed=by_status.get(REMOVED, 0),
+            grant_lists=self._connection.execute(select(func.count()).select_from(grant_lists)).scalar_one(),
+            last_seq=self.seq,
+        )
+
+    def stale(self) -> Iterator[tuple[StaleRow, Record]]:
+        """Records whose stored hash or schema version differs from what the current code computes, by id."""
+        query = (
+            select(records.c.search_text_hash, records.c.schema_version, changes.c.body)
+            .select_from(_ALIVE)
+            .where(records.c.status != REMOVED)
+            .order_by(records.c.id)
+        )
+        for stored_hash, stored_schema, body in self._connection.execution_options(yield_per=_BATCH).execute(query):
+            record = Record.from_json(body)
+            if stored_hash != record.search_text_hash or stored_schema != SCHEMA_VERSION:
+                row = StaleRow(
+                    record_id=record.id,
+                    stored_hash=stored_hash,
+                    current_hash=record.search_text_hash,
+                    stored_schema=stored_schema,
+                    current_schema=SCHEMA_VERSION,
+                )
+                yield row, record
+
+
+def _grant_list(row: Row[tuple[object, ...]]) -> GrantList:
+    return GrantList(tenant=row.tenant, name=row.name, ids=tuple(orjson.loads(row.ids)), seq=row.seq)
+
+
+def _change(row: Row[tuple[int, str, str, bytes | None]]) -> Change:
+    seq, kind, change_id, body = row
+    if kind == "record":
+        return Change(seq=seq, record_id=change_id, body=body)
+    return Change(seq=seq, grant_list=change_id, grant_ids=None if body is None else tuple(orjson.loads(body)))

@@ -1,0 +1,83 @@
+"""What the registry hands out: receipts, grant lists, counts, stale rows. Values only, no database."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from cluster.errors import InvalidRequest
+
+GRANT_LIST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,128}")
+
+
+class WriteOutcome(StrEnum):
+    """What a write did."""
+
+    IMPORTED = "imported"
+    UNCHANGED = "unchanged"
+    STALE = "stale"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """The registry's answer to one write.
+
+    Attributes:
+        outcome: ``unchanged`` and ``stale`` wrote nothing.
+        seq: the change that holds the state now on record, whoever wrote it; a search with this ``min_seq`` sees it.
+        version: the version now on record.
+    """
+
+    record_id: str
+    outcome: WriteOutcome
+    seq: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GrantList:
+    """A named set of record ids, owned by one tenant; ``ids`` is sorted and unique."""
+
+    tenant: str
+    name: str
+    ids: tuple[str, ...]
+    seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryCounts:
+    """How many rows the registry holds, for operators only."""
+
+    enabled: int
+    disabled: int
+    deprecated: int
+    removed: int
+    grant_lists: int
+    last_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleRow:
+    """A record whose derived columns are not what the current code computes."""
+
+    record_id: str
+    stored_hash: str
+    current_hash: str
+    stored_schema: int
+    current_schema: int
+
+
+def grant_list_key(tenant: str, name: str) -> str:
+    """The one name under which shards and scopes know a tenant's list; two tenants never share a key.
+
+    The list's own name holds no ``/``, so the last one separates.
+
+    Raises:
+        InvalidRequest: if the name or the tenant is unusable.
+    """
+    if not GRANT_LIST_NAME.fullmatch(name):
+        raise InvalidRequest("grant_list", name, "1 to 128 of A-Z a-z 0-9 . _ -")
+    if not tenant:
+        raise InvalidRequest("tenant", tenant, "a non-empty tenant")
+    return f"{tenant}/{name}"

@@ -1,0 +1,216 @@
+"""One write transaction of the registry: versions, sequence numbers, rows. It neither begins nor commits it.
+
+A write that names a version must be newer than the one on record, removed records included; without one it gets the
+next. Content equal to the stored one writes nothing, unless the write names a newer version: that version then has to
+be remembered, or an older write could still come after it.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Final
+
+import orjson
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from cluster.errors import RegistryUnavailable, StaleVersion
+from cluster.registry_reader import Snapshot
+from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records
+from cluster.registry_values import GrantList, Receipt, WriteOutcome, grant_list_key
+from shards.record import Record, bucket_of
+
+Row = dict[str, object]
+
+_UPDATE_RECORD: Final = update(records).where(records.c.id == bindparam("row_id"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """What decides whether a write is accepted."""
+
+    version: int
+    seq: int
+    status: str
+    content_hash: str
+
+
+class WriteBatch:
+    """All writes of one transaction; ``finish`` must be the last call inside it."""
+
+    def __init__(self, connection: Connection, at: str) -> None:
+        self._connection = connection
+        self._at = at
+        # The first statement: it locks the row where the database has row locks.
+        last_seq = connection.execute(select(feed.c.last_seq).with_for_update()).scalar()
+        if last_seq is None:
+            raise RegistryUnavailable("the change feed has lost its position")
+        self._seq: int = last_seq
+
+    def finish(self) -> None:
+        """Store the last sequence number that was handed out."""
+        self._connection.execute(update(feed).values(last_seq=self._seq))
+
+    def snapshot(self) -> Snapshot:
+        """What the transaction sees: nobody else writes before it ends."""
+        return Snapshot(self._connection)
+
+    def upsert(self, batch: Sequence[Record]) -> list[Receipt]:
+        """Write records in order, one receipt each; an id may occur twice."""
+        stored = self._stored([record.id for record in batch])
+        log: list[Row] = []
+        new: dict[str, Row] = {}
+        changed: dict[str, Row] = {}
+        receipts = []
+        for record in batch:
+            known = stored.get(record.id)
+            digest = content_hash(record)
+            receipt = _refusal(record, digest, known)
+            if receipt is None:
+                version = record.version or (known.version + 1 if known else 1)
+                target = new if known is None or record.id in new else changed
+                target[record.id] = self._log_record(record, version, digest, log)
+                known = _Stored(version=version, seq=self._seq, status=record.status, content_hash=digest)
+                stored[record.id] = known
+                receipt = _receipt(record.id, WriteOutcome.IMPORTED, known)
+            receipts.append(receipt)
+        self._flush(log, list(new.values()), list(changed.values()))
+        return receipts
+
+    def rewrite(self, batch: Sequence[Record]) -> None:
+        """Write stored records anew as their next version although their content is the same."""
+        log: list[Row] = []
+        rows = [self._log_record(record, record.version + 1, content_hash(record), log) for record in batch]
+        self._flush(log, [], rows)
+
+    def remove(self, record_id: str, version: int | None) -> Receipt | None:
+        """Leave a tombstone; None where the id was never on record.
+
+        Raises:
+            StaleVersion: if ``version`` is not newer than the stored one.
+        """
+        known = self._stored([record_id]).get(record_id)
+        if known is None:
+            return None
+        if version is None and known.status == REMOVED:
+            return _receipt(record_id, WriteOutcome.UNCHANGED, known)
+        if version is not None and version <= known.version:
+            raise StaleVersion(record_id, version, known.version)
+        tombstone = replace(
+            known, version=version or known.version + 1, seq=self._next_seq(), status=REMOVED, content_hash=""
+        )
+        self._connection.execute(insert(changes), self._change("record", record_id, tombstone.version, "remove", None))
+        row = {"version": tombstone.version, "seq": tombstone.seq, "status": REMOVED, "content_hash": ""}
+        self._connection.execute(update(records).where(records.c.id == record_id).values(indexed_at=self._at, **row))
+        return _receipt(record_id, WriteOutcome.REMOVED, tombstone)
+
+    def remove_others(self, tenant: str, namespace: str, keep: AbstractSet[str]) -> list[Receipt]:
+        """Remove a tenant's records of one namespace that are not in ``keep``, by id."""
+        query = (
+            select(records.c.id)
+            .where(records.c.tenant == tenant, records.c.namespace == namespace, records.c.status != REMOVED)
+            .order_by(records.c.id)
+        )
+        gone = [record_id for record_id in self._connection.execute(query).scalars() if record_id not in keep]
+        receipts = (self.remove(record_id, None) for record_id in gone)
+        return [receipt for receipt in receipts if receipt is not None]
+
+    def put_grant_list(self, tenant: str, name: str, ids: tuple[str, ...]) -> GrantList:
+        """Store a list, sorted and unique as given; an equal one writes nothing."""
+        key = grant_list_key(tenant, name)
+        body = orjson.dumps(ids)
+        this_list = (grant_lists.c.tenant == tenant, grant_lists.c.name == name)
+        row = self._connection.execute(select(grant_lists.c.ids, grant_lists.c.seq).where(*this_list)).one_or_none()
+        if row is not None and row.ids == body:
+            return GrantList(tenant=tenant, name=name, ids=ids, seq=row.seq)
+        seq = self._next_seq()
+        self._connection.execute(insert(changes), self._change("grant_list", key, 0, "put", body))
+        if row is None:
+            self._connection.execute(insert(grant_lists).values(tenant=tenant, name=name, ids=body, seq=seq))
+        else:
+            self._connection.execute(update(grant_lists).where(*this_list).values(ids=body, seq=seq))
+        return GrantList(tenant=tenant, name=name, ids=ids, seq=seq)
+
+    def delete_grant_list(self, tenant: str, name: str) -> int | None:
+        """Remove a list; its change's seq, or None where there is none."""
+        key = grant_list_key(tenant, name)
+        this_list = (grant_lists.c.tenant == tenant, grant_lists.c.name == name)
+        if self._connection.execute(delete(grant_lists).where(*this_list)).rowcount == 0:
+            return None
+        seq = self._next_seq()
+        self._connection.execute(insert(changes), self._change("grant_list", key, 0, "delete", None))
+        return seq
+
+    def _next_seq(self) -> int:
+        self._seq += 1
+        return self._seq
+
+    def _stored(self, ids: list[str]) -> dict[str, _Stored]:
+        columns = (records.c.id, records.c.version, records.c.seq, records.c.status, records.c.content_hash)
+        rows = self._connection.execute(select(*columns).where(records.c.id.in_(ids)))
+        return {row[0]: _Stored(version=row[1], seq=row[2], status=row[3], content_hash=row[4]) for row in rows}
+
+    def _log_record(self, record: Record, version: int, digest: str, log: list[Row]) -> Row:
+        """Append a record's change to ``log``; its row of the current state."""
+        written = replace(record, version=version, indexed_at=self._at)
+        seq = self._next_seq()
+        change = self._change("record", record.id, version, "upsert", written.to_json())
+        log.append(change)
+        return {
+            "id": record.id,
+            "kind": record.kind.value,
+            "tenant": record.access.tenant,
+            "namespace": record.namespace,
+            "bucket": change["bucket"],
+            "version": version,
+            "seq": seq,
+            "status": record.status.value,
+            "content_hash": digest,
+            "search_text_hash": record.search_text_hash,
+            "schema_version": record.schema_version,
+            "indexed_at": self._at,
+        }
+
+    def _change(self, kind: str, change_id: str, version: int, op: str, body: bytes | None) -> Row:
+        """A row of the log under the sequence number handed out last."""
+        return {
+            "seq": self._seq,
+            "kind": kind,
+            "id": change_id,
+            "bucket": bucket_of(change_id),
+            "version": version,
+            "op": op,
+            "body": body,
+            "at": self._at,
+        }
+
+    def _flush(self, log: list[Row], new: list[Row], changed: list[Row]) -> None:
+        if log:
+            self._connection.execute(insert(changes), log)
+        if new:
+            self._connection.execute(insert(records), new)
+        if changed:
+            self._connection.execute(_UPDATE_RECORD, [row | {"row_id": row["id"]} for row in changed])
+
+
+def content_hash(record: Record) -> str:
+    """Hex digest (128 bit) of all that a writer decides: every field but the version and the time of acceptance."""
+    written = record.version or record.indexed_at
+    content = replace(record, version=0, indexed_at="") if written else record
+    return hashlib.blake2b(content.to_json(), digest_size=16).hexdigest()
+
+
+def _refusal(record: Record, digest: str, known: _Stored | None) -> Receipt | None:
+    """The receipt of a write that changes nothing; None if it must be written."""
+    if known is None:
+        return None
+    same = known.content_hash == digest and known.status != REMOVED
+    if same and record.version in (0, known.version):
+        return _receipt(record.id, WriteOutcome.UNCHANGED, known)
+    if 0 < record.version <= known.version:
+        return _receipt(record.id, WriteOutcome.STALE, known)
+    return None
+
+
+def _receipt(record_id: str, outcome: WriteOutcome, now: _Stored) -> Receipt:
+    return Receipt(record_id=record_id, outcome=outcome, seq=now.seq, version=now.version)

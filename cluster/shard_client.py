@@ -1,0 +1,42 @@
+"""The one seam between the cluster and a shard: a protocol, and the in-process implementation.
+
+The Ray implementation lives in ``cluster.ray_client``, so that evals and embedded use never import Ray.
+"""
+
+from typing import Protocol
+
+from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
+from shards.shard import Shard
+
+
+class ShardClient(Protocol):
+    """Reaches one shard. Replies come in the order of the batch and have its length."""
+
+    async def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
+        """Run a batch of queries.
+
+        Raises:
+            ShardUnavailable: if the shard cannot be reached; nothing of the batch was answered.
+        """
+
+    async def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
+        """Fetch documents; unauthorized and unknown ids are left out alike.
+
+        Raises:
+            ShardUnavailable: as ``search``.
+        """
+
+
+class LocalShardClient:
+    """A shard in this process; calls block the event loop, as embedded use and evals want."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+
+    async def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
+        """See ``ShardClient.search``."""
+        return self._shard.search(batch)
+
+    async def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
+        """See ``ShardClient.documents``."""
+        return self._shard.documents(batch)

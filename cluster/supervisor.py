@@ -1,0 +1,328 @@
+"""Supervisor: the single writer. It owns the registry, keeps every shard copy loaded, in step and alive.
+
+It is plain asyncio and imports no Ray: ``cluster.placement`` runs it as an actor and launches the copies. It routes
+no search; routers get the map from it and talk to the copies themselves.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from cluster.control import ClusterStatus, Receipt
+from cluster.copies import Copy, Launch, Slot
+from cluster.errors import BrokenFeed, RegistryUnavailable, ShardUnavailable
+from cluster.feed import FeedBatch, batches
+from cluster.health import CopyState, health_of
+from cluster.loading import FEED_BATCH, Loader
+from cluster.partition import bucket_range
+from cluster.registry import Registry
+from cluster.registry_values import RegistryCounts
+from cluster.writes import RegistryWrites
+from shards.errors import ShardError
+from shards.record import BUCKETS, Record, Status
+
+_RETRY_S: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Pause before the next copy, by the number of copies in this place that never became ready in a row."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How patient the supervisor is, in seconds.
+
+    Attributes:
+        apply_timeout_s: a copy that does not answer a change or a health check in this time is replaced.
+        health_period_s: between two health checks of a copy.
+        poll_s: between two looks for changes that another process wrote.
+    """
+
+    apply_timeout_s: float
+    health_period_s: float
+    poll_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapView:
+    """What routers get: per shard, by number, the handle of the copy that answers, None while there is none."""
+
+    version: int
+    handles: tuple[object | None, ...]
+
+
+class Supervisor:
+    """Keeps ``copies`` copies of each of ``shards`` shards; routers use one, the others stand by in step.
+
+    An acknowledged write is in the registry and in every copy that answers searches: a copy that does not apply it in
+    time is killed first. Changes reach the copies under one lock, so all ready ones stand at the same seq.
+    """
+
+    def __init__(
+        self, registry: Registry, loader: Loader, launch: Launch, *, shards: int, copies: int, pace: Pace
+    ) -> None:
+        self._registry = registry
+        self._writes = RegistryWrites(registry)
+        self._loader = loader
+        self._launch = launch
+        self._shards = shards
+        self._slots = tuple(Slot(shard=shard, number=number) for shard in range(shards) for number in range(copies))
+        self._pace = pace
+        self._seq = 0
+        # Grows across restarts, so that routers take the first map of the next supervisor for the newer one.
+        self._version = time.time_ns() // 1_000_000
+        self._lock = asyncio.Lock()
+        self._moved = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._fault: BaseException | None = None
+        self._fault_seen = asyncio.Event()
+
+    async def start(self) -> None:
+        """Begin to place copies; returns before they are loaded.
+
+        Raises:
+            RegistryUnavailable: if the registry cannot be read.
+        """
+        counts = await asyncio.to_thread(self._registry.counts)
+        self._seq = counts.last_seq
+        for slot in self._slots:
+            share = len(bucket_range(slot.shard, self._shards))
+            slot.expected_records = round(_alive(counts) * share / BUCKETS)
+        self._tasks = [asyncio.create_task(self._keep(slot)) for slot in self._slots]
+        self._tasks.append(asyncio.create_task(self._poll()))
+        for task in self._tasks:
+            task.add_done_callback(self._ended)
+
+    async def stop(self) -> None:
+        """End every copy; those that moved on since their snapshot are saved first."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        async with self._lock:
+            for slot in self._slots:
+                if slot.ready and slot.number == 0 and slot.copy is not None and slot.saved_seq < self._seq:
+                    await self._save(slot, slot.copy, self._seq)
+        for slot in self._slots:
+            if slot.copy is not None:
+                self._give_up(slot, slot.copy, "stopped")
+
+    async def failed(self) -> BaseException:
+        """Return the fault that ended one of the loops: a defect, after which only a new supervisor can be trusted."""
+        await self._fault_seen.wait()
+        if self._fault is None:
+            raise AssertionError("set only with a fault")
+        return self._fault
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self._fault = fault
+            self._fault_seen.set()
+
+    # Reading the cluster
+
+    async def map_after(self, version: int, timeout_s: float) -> MapView:
+        """The map as soon as it is newer than ``version``, or the present one after ``timeout_s``."""
+        if self._version <= version:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._moved.wait()
+            except TimeoutError:
+                pass
+        return self._view()
+
+    async def suspect(self, shard: int) -> None:
+        """A router could not reach the copy of a shard: look now."""
+        for slot in self._slots:
+            if slot.shard == shard and slot.ready and slot.copy is not None:
+                await self._check(slot, slot.copy)
+
+    async def status(self) -> ClusterStatus:
+        """See ``ControlPlane.status``."""
+        counts = await asyncio.to_thread(self._registry.counts)
+        return ClusterStatus(
+            health=health_of(self._shards, (slot.health() for slot in self._slots)),
+            seq=counts.last_seq,
+            records=_alive(counts),
+            map_version=self._version,
+            copies=tuple(slot.status() for slot in self._slots),
+        )
+
+    # Writing
+
+    async def upsert(self, records: Sequence[Record], tenants: frozenset[str] | None = None) -> tuple[Receipt, ...]:
+        """See ``ControlPlane.upsert``."""
+        async with self._lock:
+            receipts = await asyncio.to_thread(self._writes.upsert, records, tenants)
+            await self._feed()
+            return receipts
+
+    async def remove(self, record_id: str, tenants: frozenset[str] | None = None) -> Receipt:
+        """See ``ControlPlane.remove``."""
+        return await self._write(lambda: self._writes.remove(record_id, tenants))
+
+    async def set_status(self, record_id: str, status: Status, tenants: frozenset[str] | None = None) -> Receipt:
+        """See ``ControlPlane.set_status``."""
+        return await self._write(lambda: self._writes.set_status(record_id, status, tenants))
+
+    async def record(self, record_id: str) -> Record | None:
+        """See ``ControlPlane.record``."""
+        return await asyncio.to_thread(self._registry.get, record_id)
+
+    async def put_grant_list(self, tenant: str, name: str, ids: Sequence[str]) -> Receipt:
+        """See ``ControlPlane.put_grant_list``."""
+        return await self._write(lambda: self._writes.put_grant_list(tenant, name, ids))
+
+    async def grant_list(self, tenant: str, name: str) -> tuple[str, ...] | None:
+        """See ``ControlPlane.grant_list``."""
+        return await asyncio.to_thread(self._writes.grant_list, tenant, name)
+
+    async def delete_grant_list(self, tenant: str, name: str) -> Receipt:
+        """See ``ControlPlane.delete_grant_list``."""
+        return await self._write(lambda: self._writes.delete_grant_list(tenant, name))
+
+    async def _write(self, write: Callable[[], Receipt]) -> Receipt:
+        async with self._lock:
+            receipt = await asyncio.to_thread(write)
+            await self._feed()
+            return receipt
+
+    # Following the registry
+
+    async def _poll(self) -> None:
+        """Take up what other processes write. The lock is free between two batches, so own writes do not starve."""
+        while True:
+            try:
+                while await asyncio.to_thread(self._registry.last_seq) > self._seq:
+                    async with self._lock:
+                        await self._feed_once()
+            except (RegistryUnavailable, BrokenFeed):
+                _log.exception("registry_not_followed")
+            await asyncio.sleep(self._pace.poll_s)
+
+    async def _feed(self) -> None:
+        """Bring every ready copy to the end of the registry. Needs the lock."""
+        while await self._feed_once():
+            pass
+
+    async def _feed_once(self) -> bool:
+        """Apply the next batch of changes to every ready copy; False if there was none. Needs the lock."""
+        changes = await asyncio.to_thread(self._registry.changes, self._seq, FEED_BATCH)
+        if not changes:
+            return False
+        parts = batches(changes, self._seq, self._shards)
+        await asyncio.gather(*(self._apply(slot, parts[slot.shard]) for slot in self._slots if slot.ready))
+        self._seq = parts[0].upto_seq
+        return True
+
+    async def _apply(self, slot: Slot, batch: FeedBatch) -> None:
+        """Apply a batch, or end the copy: afterwards no copy answers searches without this change."""
+        copy = slot.copy
+        if copy is None:
+            return
+        try:
+            async with asyncio.timeout(self._pace.apply_timeout_s):
+                await copy.apply(batch)
+        except (TimeoutError, ShardUnavailable, ShardError) as exc:
+            self._give_up(slot, copy, f"change not applied: {type(exc).__name__}")
+
+    # Keeping the copies
+
+    async def _keep(self, slot: Slot) -> None:
+        """The life of one slot: a copy after the other, for ever."""
+        failures = 0
+        while True:
+            await asyncio.sleep(_RETRY_S[min(failures, len(_RETRY_S) - 1)])
+            failures += 1
+            slot.lost = asyncio.Event()
+            slot.loaded_records = 0
+            slot.state = CopyState.LOADING
+            slot.copy = copy = self._launch(slot.shard)
+            try:
+                await self._fill(slot, copy)
+                failures = 0
+                await self._watch(slot, copy)
+            except (TimeoutError, ShardUnavailable, ShardError, RegistryUnavailable, BrokenFeed) as exc:
+                self._give_up(slot, copy, f"{type(exc).__name__}: {exc}")
+
+    async def _fill(self, slot: Slot, copy: Copy) -> None:
+        """Load a copy, save it while nobody waits for it, and let it in at the seq of the others."""
+
+        def progress(records: int) -> None:
+            slot.loaded_records += records
+
+        loaded = await self._loader.load(slot.shard, copy, progress)
+        slot.saved_seq = 0 if loaded.fresh else loaded.seq
+        head = await asyncio.to_thread(self._registry.last_seq)
+        seq = await self._loader.follow(slot.shard, copy, loaded.seq, head)
+        if loaded.fresh and slot.number == 0:
+            await self._save(slot, copy, seq)
+            seq = await self._loader.follow(slot.shard, copy, seq, self._seq)
+        async with self._lock:
+            # The registry may have moved past the other copies while this one was read from it.
+            while self._seq < seq:
+                await self._feed_once()
+            async with asyncio.timeout(self._pace.apply_timeout_s):
+                await self._loader.follow(slot.shard, copy, seq, self._seq)
+                slot.detail = await copy.status()
+            slot.loaded_records = slot.expected_records = slot.detail.records
+            slot.state = CopyState.READY
+            self._publish()
+        _log.info("copy_ready", extra={"shard": slot.shard, "records": slot.loaded_records, "seq": self._seq})
+
+    async def _save(self, slot: Slot, copy: Copy, seq: int) -> None:
+        await self._loader.save(slot.shard, copy, seq)
+        slot.saved_seq = seq
+
+    async def _watch(self, slot: Slot, copy: Copy) -> None:
+        """Return once the copy was given up, by whoever noticed first."""
+        death = asyncio.create_task(self._mourn(slot, copy))
+        try:
+            while not slot.lost.is_set():
+                try:
+                    async with asyncio.timeout(self._pace.health_period_s):
+                        await slot.lost.wait()
+                except TimeoutError:
+                    await self._check(slot, copy)
+        finally:
+            death.cancel()
+
+    async def _check(self, slot: Slot, copy: Copy) -> None:
+        try:
+            async with asyncio.timeout(self._pace.apply_timeout_s):
+                slot.detail = await copy.status()
+        except (TimeoutError, ShardUnavailable) as exc:
+            self._give_up(slot, copy, f"no sign of life: {type(exc).__name__}")
+
+    async def _mourn(self, slot: Slot, copy: Copy) -> None:
+        await copy.died()
+        self._give_up(slot, copy, "died")
+
+    def _give_up(self, slot: Slot, copy: Copy, reason: str) -> None:
+        """End the copy and take it off the map. Harmless where another one noticed first."""
+        if slot.copy is not copy:
+            return
+        _log.warning("copy_lost", extra={"shard": slot.shard, "reason": reason})
+        copy.kill()
+        slot.copy = None
+        slot.state = CopyState.LOST
+        slot.replaced += 1
+        slot.lost.set()
+        self._publish()
+
+    def _publish(self) -> None:
+        self._version += 1
+        self._moved.set()
+        self._moved = asyncio.Event()
+
+    def _view(self) -> MapView:
+        handles: list[object | None] = [None] * self._shards
+        for slot in reversed(self._slots):
+            if slot.ready and slot.copy is not None:
+                handles[slot.shard] = slot.copy.handle
+        return MapView(version=self._version, handles=tuple(handles))
+
+
+def _alive(counts: RegistryCounts) -> int:
+    return counts.enabled + counts.disabled + counts.deprecated

@@ -1,0 +1,24 @@
+"""How many tokens a text will cost a language model: an estimate that is cheap, fixed and the same for every model.
+
+It is no tokenizer. It counts UTF-8 bytes by class, so that scripts without spaces are neither free nor ruinous.
+"""
+
+import string
+from typing import Final
+
+_PUNCTUATION: Final = string.punctuation.encode()
+_ASCII: Final = bytes(range(128))
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimated tokens of ``text``, 0 for an empty one; never smaller for a longer text that starts with this one.
+
+    One token per 4 ASCII letters, digits or blanks (English words), per 2 ASCII punctuation marks (JSON, code), and
+    per 3 bytes of all else: 1 per Chinese character, 2 per 3 Persian, Arabic or Cyrillic letters. Byte-pair
+    vocabularies of current models lie below that for prose, so that a budget is kept rather than overrun.
+    """
+    raw = text.encode("utf-8", "surrogatepass")
+    foreign = len(raw.translate(None, _ASCII))
+    words = len(raw.translate(None, _PUNCTUATION)) - foreign
+    marks = len(raw) - foreign - words
+    return -(-(3 * words + 6 * marks + 4 * foreign) // 12)

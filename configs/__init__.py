@@ -1,0 +1,1 @@
+"""Configuration files shipped with the distribution; read them through ``importlib.resources``."""

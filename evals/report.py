@@ -1,0 +1,174 @@
+"""Reports: a run in numbers, as one JSON object or as tables for people.
+
+Shares lie in 0..1 over the questions they concern; a share of no questions is null, never 0.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypedDict
+
+from rich.console import Group
+from rich.table import Table
+
+from evals.metrics import hit, mean, ndcg, percentile, recall
+from evals.run import Outcome, Run
+
+Share = float | None
+
+NDCG_K: Final = 10
+
+
+class Quality(TypedDict):
+    """Quality over some questions; the keys of the mappings are the cuts.
+
+    ``no_match_rate`` is the share of typed misses among questions without a relevant id; all other shares are over
+    those with one, ``false_empty_rate`` being their typed misses.
+    """
+
+    n: int
+    n_with_relevant: int
+    recall: dict[str, Share]
+    hit: dict[str, Share]
+    candidate_recall: dict[str, Share]
+    ndcg10: Share
+    no_match_rate: Share
+    false_empty_rate: Share
+
+
+class Report(Quality):
+    """``Quality`` of a whole run, what the answers claim of themselves, and the time of each.
+
+    ``parity_with_full_rank`` is the share of the ``parity_checked`` exact answers whose ids and scores equal those of
+    ranking everything. ``unknown_labels`` counts relevant ids that no tool has; ``joined`` tool rows of a known id.
+    """
+
+    system: str
+    tools: int
+    joined: int
+    unknown_labels: int
+    exact_share: Share
+    parity_with_full_rank: Share
+    parity_checked: int
+    p50_ms: float
+    p95_ms: float
+    by_lang: dict[str, Quality]
+
+
+def report_of(run: Run, ks: Sequence[int], cuts: Sequence[int]) -> Report:
+    """The report of a run at the given answer sizes and candidate cuts."""
+    claims = [outcome.found.exact for outcome in run.outcomes if outcome.found.exact is not None]
+    parities = [outcome.parity for outcome in run.outcomes if outcome.parity is not None]
+    times = [outcome.found.elapsed_ms for outcome in run.outcomes]
+    languages = sorted({outcome.question.lang for outcome in run.outcomes})
+    return Report(
+        system=run.system,
+        tools=run.tools,
+        joined=run.joined,
+        unknown_labels=run.unknown_labels,
+        exact_share=mean([float(claim) for claim in claims]),
+        parity_with_full_rank=mean([float(parity) for parity in parities]),
+        parity_checked=len(parities),
+        p50_ms=percentile(times, 0.5),
+        p95_ms=percentile(times, 0.95),
+        by_lang={
+            language: _quality([one for one in run.outcomes if one.question.lang == language], ks, cuts)
+            for language in languages
+        },
+        **_quality(run.outcomes, ks, cuts),
+    )
+
+
+def _quality(outcomes: Sequence[Outcome], ks: Sequence[int], cuts: Sequence[int]) -> Quality:
+    answerable = [outcome for outcome in outcomes if outcome.question.relevant]
+    unanswerable = [outcome for outcome in outcomes if not outcome.question.relevant]
+
+    return Quality(
+        n=len(outcomes),
+        n_with_relevant=len(answerable),
+        recall={str(k): _recall(answerable, k) for k in ks},
+        hit={str(k): _hit(answerable, k) for k in ks},
+        candidate_recall={str(n): _candidate_recall(answerable, n) for n in cuts},
+        ndcg10=mean([ndcg(one.found.ranked, one.question.relevant, NDCG_K) for one in answerable]),
+        no_match_rate=_missed(unanswerable),
+        false_empty_rate=_missed(answerable),
+    )
+
+
+def _recall(outcomes: Sequence[Outcome], k: int) -> Share:
+    return mean([recall(one.found.ranked, one.question.relevant, k) for one in outcomes])
+
+
+def _hit(outcomes: Sequence[Outcome], k: int) -> Share:
+    return mean([hit(one.found.ranked, one.question.relevant | one.question.acceptable, k) for one in outcomes])
+
+
+def _candidate_recall(outcomes: Sequence[Outcome], n: int) -> Share:
+    return mean([recall(one.found.candidates, one.question.relevant, n) for one in outcomes])
+
+
+def _missed(outcomes: Sequence[Outcome]) -> Share:
+    return mean([float(one.found.miss is not None) for one in outcomes])
+
+
+def tables(reports: Sequence[Report]) -> Group:
+    """Reports side by side, one column each: the whole, then each language where there are several."""
+    titles = [report["system"] for report in reports]
+    first = reports[0]
+    whole = Table(title=f"{first['n']:,} queries over {first['tools']:,} tools", title_justify="left")
+    whole.add_column("")
+    for title in titles:
+        whole.add_column(title, justify="right")
+    for label, cells in _rows(reports):
+        whole.add_row(label, *cells)
+    if len(first["by_lang"]) == 1:
+        return Group(whole)
+    return Group(whole, _languages(reports))
+
+
+def _rows(reports: Sequence[Report]) -> list[tuple[str, list[str]]]:
+    rows = [(f"Recall@{k}", [_share(report["recall"][k]) for report in reports]) for k in reports[0]["recall"]]
+    rows += [(f"Hit@{k}", [_share(report["hit"][k]) for report in reports]) for k in reports[0]["hit"]]
+    rows += [
+        (f"Candidate recall@{n}", [_share(report["candidate_recall"][n]) for report in reports])
+        for n in reports[0]["candidate_recall"]
+    ]
+    rows += [
+        (f"NDCG@{NDCG_K}", [_share(report["ndcg10"]) for report in reports]),
+        ("exact answers", [_share(report["exact_share"]) for report in reports]),
+        (
+            "… equal to the full ranking",
+            [f"{_share(report['parity_with_full_rank'])} of {report['parity_checked']}" for report in reports],
+        ),
+        ("typed misses without an answer", [_share(report["no_match_rate"]) for report in reports]),
+        ("typed misses despite an answer", [_share(report["false_empty_rate"]) for report in reports]),
+        ("p50 ms", [f"{report['p50_ms']:.2f}" for report in reports]),
+        ("p95 ms", [f"{report['p95_ms']:.2f}" for report in reports]),
+    ]
+    return rows
+
+
+def _languages(reports: Sequence[Report]) -> Table:
+    table = Table(title="By language", title_justify="left")
+    for heading in ("language", "queries", "system", "Recall", "Hit", f"NDCG@{NDCG_K}"):
+        table.add_column(heading, justify="left" if heading in {"language", "system"} else "right")
+    for language in reports[0]["by_lang"]:
+        for report in reports:
+            part = report["by_lang"][language]
+            table.add_row(
+                language,
+                f"{part['n']:,}",
+                report["system"],
+                _best_known(part["recall"]),
+                _best_known(part["hit"]),
+                _share(part["ndcg10"]),
+            )
+    return table
+
+
+def _best_known(shares: Mapping[str, Share]) -> str:
+    """The cut in the middle of those asked for: one column has to do."""
+    cut = list(shares)[len(shares) // 2]
+    return f"@{cut} {_share(shares[cut])}"
+
+
+def _share(value: Share) -> str:
+    return "–" if value is None else f"{value:.3f}"

@@ -1,0 +1,1 @@
+"""Load tests and service benchmarks; nothing imports this package."""

@@ -1,0 +1,40 @@
+"""The queries a load test asks: a labelled set of the user's, or our own small gold set. It knows no endpoint."""
+
+import gzip
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import orjson
+
+GOLD = Path(str(files("evals"))) / "gold" / "queries.jsonl"
+
+
+def read_queries(path: Path | None = None) -> tuple[str, ...]:
+    """The distinct query texts of a ``.jsonl`` or ``.jsonl.gz`` file of ``{"query": …}`` lines, in file order.
+
+    Raises:
+        ValueError: if the file holds no query.
+    """
+    source = path or GOLD
+    raw = source.read_bytes()
+    if source.suffix == ".gz":
+        raw = gzip.decompress(raw)
+    queries = tuple(dict.fromkeys(orjson.loads(line)["query"] for line in raw.splitlines() if line.strip()))
+    if not queries:
+        raise ValueError(f"{source}: holds no query; expected JSON lines with a 'query' field")
+    return queries
+
+
+def non_repeating(queries: tuple[str, ...], seed: int) -> Iterator[str]:
+    """Endless queries in which no text comes twice: each round is shuffled and tagged with its number.
+
+    The tag is a term that no record holds, so it costs a look-up but changes no result.
+    """
+    random = Random(seed)  # noqa: S311 -- a reproducible order, not a secret
+    yield from random.sample(queries, len(queries))
+    for round_number in count(1):
+        for query in random.sample(queries, len(queries)):
+            yield f"{query} zz{seed}q{round_number}"

@@ -1,0 +1,1 @@
+"""The edge: HTTP, credentials, wire models, commands."""

@@ -1,0 +1,66 @@
+"""The access table: every route and who may call it. A route without a row is closed, and fails a test.
+
+It checks rights over routes; what a caller sees inside a route is the scope's business.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+from cluster.scope import Policy, Principal
+from serve_app.auth_errors import Forbidden
+
+
+class Right(StrEnum):
+    """What a caller needs. All but ``anyone`` need a valid credential first."""
+
+    ANYONE = "anyone"
+    CALLER = "caller"
+    WRITER = "writer"
+    LIST_MANAGER = "list_manager"
+    OPERATOR = "operator"
+
+
+ACCESS: Final[dict[tuple[str, str], Right]] = {
+    ("GET", "/healthz"): Right.ANYONE,
+    ("GET", "/readyz"): Right.ANYONE,
+    ("GET", "/openapi.json"): Right.ANYONE,
+    ("POST", "/v1/search"): Right.CALLER,
+    ("POST", "/v1/explain"): Right.CALLER,
+    ("GET", "/v1/records/{record_id:path}"): Right.CALLER,
+    ("PUT", "/v1/records"): Right.WRITER,
+    ("DELETE", "/v1/records/{record_id:path}"): Right.WRITER,
+    ("POST", "/v1/records/{record_id:path}/disable"): Right.WRITER,
+    ("PUT", "/v1/grants/{name}"): Right.LIST_MANAGER,
+    ("GET", "/v1/grants/{name}"): Right.LIST_MANAGER,
+    ("DELETE", "/v1/grants/{name}"): Right.LIST_MANAGER,
+    # Both count the records and requests of every tenant. An address is no right here: behind the proxy every
+    # caller comes from loopback.
+    ("GET", "/v1/status"): Right.OPERATOR,
+    ("GET", "/metrics"): Right.OPERATOR,
+}
+
+OPEN_PATHS: Final = frozenset(path for (_, path), right in ACCESS.items() if right is Right.ANYONE)
+"""The only paths that are answered without a credential; a path that no route has is not among them."""
+
+
+def demand(policy: Policy, principal: Principal, method: str, route: str) -> None:
+    """Let the principal through, or not.
+
+    Raises:
+        Forbidden: if the table has no such row, or the principal lacks the right.
+    """
+    right = ACCESS.get((method, route))
+    if right is None or not _holds(policy, principal, right):
+        raise Forbidden(str(right))
+
+
+def _holds(policy: Policy, principal: Principal, right: Right) -> bool:
+    match right:
+        case Right.ANYONE | Right.CALLER:
+            return True
+        case Right.WRITER:
+            return policy.writable_tenants(principal) != frozenset()
+        case Right.LIST_MANAGER:
+            return policy.may_manage_grant_lists(principal)
+        case Right.OPERATOR:
+            return policy.may_operate(principal)

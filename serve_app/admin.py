@@ -1,0 +1,140 @@
+"""The routes that write: records in bulk, one record's end, and the grant lists of the caller's tenant.
+
+A route's right stands in ``serve_app.access``; here is decided only whose records a writer may touch. A record that the
+caller may not write and one that does not exist are the same 404.
+"""
+
+import asyncio
+from typing import Final
+
+from fastapi import FastAPI, Request, Response
+
+from cluster.control import Receipt, WriteOutcome
+from cluster.scope import is_list_name
+from serve_app.asking import CALL, Call
+from serve_app.bulk import read_lines, report, write_lines
+from serve_app.exchange import EXCHANGE, Exchange
+from serve_app.json_body import parse_body
+from serve_app.problems import NOT_FOUND, FieldError, Refused, invalid_request
+from serve_app.routes import audit_missing, json_response
+from serve_app.services import Services
+from serve_app.wire import GrantListBody
+from shards.record import Status
+
+MAX_BULK_BYTES: Final = 16 * 2**20
+"""Largest body of a bulk write; larger catalogues go in several bodies, or through ``shortlist import``."""
+
+BODY_TIMEOUT_S: Final = 60.0
+"""Time a body of an administrator has to arrive."""
+
+
+class AdminRoutes:
+    """Handlers over one replica's services."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def put_records(self, request: Request) -> Response:
+        """Write records, one JSON object a line. The report names every line that was refused, and why.
+
+        200 if every line was taken, 207 if some was not; the others are written all the same.
+        """
+        call, exchange = _call(request), _exchange(request)
+        body = await exchange.body(MAX_BULK_BYTES, BODY_TIMEOUT_S)
+        lines = await asyncio.to_thread(read_lines, body)
+        tenants = self._services.policy.writable_tenants(call.principal)
+        results = await write_lines(self._services.control, lines, tenants)
+        refused, view = report(call.request_id, results)
+        response = json_response(view)
+        response.status_code = 207 if refused else 200
+        return response
+
+    async def delete_record(self, request: Request, record_id: str) -> Response:
+        """Remove a record for good. It is gone from the first search after the answer."""
+        call = _call(request)
+        tenants = self._services.policy.writable_tenants(call.principal)
+        return await self._receipt(call, "delete", await self._services.control.remove(record_id, tenants))
+
+    async def disable_record(self, request: Request, record_id: str) -> Response:
+        """Take a record out of every answer and keep it; write it again to enable it."""
+        call = _call(request)
+        tenants = self._services.policy.writable_tenants(call.principal)
+        receipt = await self._services.control.set_status(record_id, Status.DISABLED, tenants)
+        return await self._receipt(call, "disable", receipt)
+
+    async def put_grants(self, request: Request, name: str) -> Response:
+        """Register or replace a grant list of the caller's tenant."""
+        call, exchange = _call(request), _exchange(request)
+        _check_list_name(name)
+        body = parse_body(GrantListBody, await exchange.body(MAX_BULK_BYTES, BODY_TIMEOUT_S))
+        receipt = await self._services.control.put_grant_list(call.principal.tenant, name, body.ids)
+        return json_response(
+            {"request_id": call.request_id, "name": name, "outcome": receipt.outcome, "seq": receipt.seq}
+        )
+
+    async def get_grants(self, request: Request, name: str) -> Response:
+        """The ids of a grant list of the caller's tenant, sorted."""
+        ids = (
+            await self._services.control.grant_list(_call(request).principal.tenant, name)
+            if is_list_name(name)
+            else None
+        )
+        if ids is None:
+            raise Refused(NOT_FOUND)
+        return json_response({"name": name, "ids": ids})
+
+    async def delete_grants(self, request: Request, name: str) -> Response:
+        """Remove a grant list: from the answer on, scopes that name it admit nothing through it."""
+        call = _call(request)
+        if not is_list_name(name):
+            raise Refused(NOT_FOUND)
+        receipt = await self._services.control.delete_grant_list(call.principal.tenant, name)
+        if receipt.outcome is WriteOutcome.UNKNOWN:
+            raise Refused(NOT_FOUND)
+        return json_response(
+            {"request_id": call.request_id, "name": name, "outcome": receipt.outcome, "seq": receipt.seq}
+        )
+
+    async def _receipt(self, call: Call, verb: str, receipt: Receipt) -> Response:
+        if receipt.outcome is WriteOutcome.UNKNOWN:
+            await audit_missing(self._services, call, verb, receipt.name)
+            raise Refused(NOT_FOUND)
+        return json_response(
+            {
+                "request_id": call.request_id,
+                "id": receipt.name,
+                "outcome": receipt.outcome,
+                "version": receipt.version,
+                "seq": receipt.seq,
+            }
+        )
+
+
+def _call(request: Request) -> Call:
+    call: Call = request.scope[CALL]
+    return call
+
+
+def _exchange(request: Request) -> Exchange:
+    exchange: Exchange = request.scope[EXCHANGE]
+    return exchange
+
+
+def _check_list_name(name: str) -> None:
+    if not is_list_name(name):
+        allowed = "1 to 64 letters, digits and . _ -, a letter or digit first"
+        raise Refused(invalid_request(FieldError(field="name", allowed=allowed)))
+
+
+def add_admin_routes(app: FastAPI, services: Services) -> None:
+    """Put the routes on ``app``."""
+    routes = AdminRoutes(services)
+    for method, path, handler in (
+        ("PUT", "/v1/records", routes.put_records),
+        ("DELETE", "/v1/records/{record_id:path}", routes.delete_record),
+        ("POST", "/v1/records/{record_id:path}/disable", routes.disable_record),
+        ("PUT", "/v1/grants/{name}", routes.put_grants),
+        ("GET", "/v1/grants/{name}", routes.get_grants),
+        ("DELETE", "/v1/grants/{name}", routes.delete_grants),
+    ):
+        app.add_api_route(path, handler, methods=[method], response_class=Response)

@@ -1,0 +1,84 @@
+"""The composition root of one HTTP replica under Ray Serve: it builds what the handlers need, and nothing else does.
+
+It holds no logic of a request; the ASGI app of ``serve_app.ingress`` has all of it.
+"""
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from ray import serve
+
+from cluster.config import Settings
+from cluster.dispatcher import RuleDispatcher
+from cluster.map_watch import MapWatch
+from cluster.ranker import AdditiveRanker
+from cluster.ray_control import RayControlPlane
+from cluster.router import Router
+from cluster.scope import Policy
+from serve_app.auth import Authenticator
+from serve_app.exchange import ASGIApp
+from serve_app.ingress import build_asgi
+from serve_app.metrics import Metrics
+from serve_app.services import Services
+
+APP: Final = "shortlist"
+
+_log = logging.getLogger(__name__)
+
+
+class Edge:
+    """One replica: a router that follows the supervisor's map, behind the ASGI app.
+
+    Args:
+        settings: of the instance.
+        supervisor: handle of its ``cluster.placement.SupervisorActor``.
+    """
+
+    # Serve awaits a constructor that is a coroutine function; to mypy there is no such thing.
+    async def __init__(self, settings: Settings, supervisor: Any) -> None:  # type: ignore[misc]  # noqa: ANN401
+        control = RayControlPlane(supervisor)
+        watch = MapWatch(control)
+        router = Router(
+            await watch.first(),
+            ranker=AdditiveRanker.from_config(),
+            dispatcher=RuleDispatcher(),
+            max_batch=settings.cluster.max_batch,
+        )
+        policy = Policy.load(settings.policy)
+        self._services = Services(
+            authenticator=Authenticator.from_settings(settings, policy),
+            policy=policy,
+            router=router,
+            control=control,
+            settings=settings,
+            metrics=Metrics(),
+        )
+        self._following = asyncio.create_task(watch.run(router.replace_map))
+
+    def __serve_build_asgi_app__(self) -> ASGIApp:
+        """The app that Serve hands every request to, after the constructor has run."""
+        return build_asgi(self._services)
+
+    def check_health(self) -> None:
+        """Serve replaces a replica whose check raises: one that no longer follows the map would never heal."""
+        if self._following.done():
+            _log.error("map_not_followed")
+            raise RuntimeError("the replica no longer follows the shard map")
+
+
+def build_app(settings: Settings, supervisor: Any) -> serve.Application:  # noqa: ANN401 -- untyped handle
+    """The Serve application of an instance, bound to its supervisor."""
+    deployment = serve.deployment(
+        serve.ingress()(Edge),
+        name="edge",
+        num_replicas=settings.http.replicas,
+        max_ongoing_requests=settings.http.max_ongoing_requests,
+        max_queued_requests=settings.http.max_queued_requests,
+        health_check_period_s=2,
+        health_check_timeout_s=5,
+        graceful_shutdown_timeout_s=2,
+        graceful_shutdown_wait_loop_s=0.2,
+        ray_actor_options={"num_cpus": 0},
+    )
+    return deployment.bind(settings, supervisor)

@@ -1,0 +1,82 @@
+"""From a question's body and its caller to a request of the cluster: scope, budget, deadline.
+
+It parses no bytes and searches nothing. Headers have no say here.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from cluster.budget import Budget, Deadline
+from cluster.contract import SearchRequest
+from cluster.errors import InvalidRequest
+from cluster.scope import Principal
+from serve_app.services import Services
+from serve_app.wire import QuestionBody, SearchBody
+from shards.record import Kind
+
+CALL: Final = "shortlist.call"
+"""Where inner applications find the ``Call`` in the ASGI scope; absent on open paths."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One HTTP request that was let in: who, which, and when it arrived on the replica's clock, in seconds."""
+
+    principal: Principal
+    request_id: str
+    arrived_s: float
+
+
+def search_request(services: Services, call: Call, body: SearchBody) -> SearchRequest:
+    """The request of a search.
+
+    Raises:
+        InvalidRequest: naming the field that this caller may not ask so.
+    """
+    asked = question(services, call, body)
+    return replace(
+        asked,
+        pinned=_bounded("pinned", body.pinned, asked.budget.evidence_k),
+        preferred=_bounded("preferred", body.preferred, asked.budget.candidate_k),
+        explain=body.explain,
+    )
+
+
+def question(services: Services, call: Call, body: QuestionBody) -> SearchRequest:
+    """What every question has: scope, budget, and a deadline that counts from arrival.
+
+    Raises:
+        InvalidRequest: as ``search_request``.
+    """
+    budget = _budget(services, call.principal, body)
+    return SearchRequest(
+        query=body.query,
+        scope=services.policy.compile(call.principal, body.narrow.narrowing(call.principal.tenant)),
+        budget=budget,
+        deadline=Deadline(call.arrived_s + budget.timeout_ms / 1000, services.clock),
+        request_id=call.request_id,
+        min_seq=body.min_seq,
+    )
+
+
+def _budget(services: Services, principal: Principal, body: QuestionBody) -> Budget:
+    """The server's budget of the kind, with ``k`` places in the answer, lowered as asked."""
+    own = services.settings.budgets.of(Kind.PASSAGE if body.narrow.passages_only else Kind.TOOL)
+    ceiling = min(services.policy.k_ceiling(principal.mode), own.rerank_k)
+    if body.k is not None and not 1 <= body.k <= ceiling:
+        raise InvalidRequest("k", str(body.k), f"an integer from 1 to {ceiling}")
+    places = min(own.evidence_k, ceiling) if body.k is None else body.k
+    return replace(own, evidence_k=places).lowered(
+        candidate_k=body.budget.candidate_k,
+        rerank_k=body.budget.rerank_k,
+        evidence_k=body.budget.evidence_k,
+        evidence_tokens=body.budget.evidence_tokens,
+        timeout_ms=body.budget.timeout_ms,
+    )
+
+
+def _bounded(field: str, ids: list[str], most: int) -> tuple[str, ...]:
+    distinct = tuple(dict.fromkeys(ids))
+    if len(distinct) > most:
+        raise InvalidRequest(field, str(len(distinct)), f"at most {most} ids under this budget")
+    return distinct

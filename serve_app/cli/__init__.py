@@ -1,0 +1,1 @@
+"""The ``shortlist`` console command, one file per subcommand."""

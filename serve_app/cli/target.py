@@ -1,0 +1,156 @@
+"""Where a command sends its question: to an endpoint over HTTP, or into this process with ``--local``.
+
+It adds the options for that to a command, and knows nothing of what is asked. Heavy imports wait for ``--local``.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import wraps
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import click
+import orjson
+
+if TYPE_CHECKING:
+    from cluster.config import Settings
+    from cluster.scope import Principal
+    from serve_app.asking import Call
+    from serve_app.services import Services
+
+JsonObject = dict[str, Any]  # what an endpoint of any version sent
+
+_TIMEOUT_S: Final = 30.0
+_TOKEN_TTL_S: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The options of ``target_options``; empty strings and None are options that were not given."""
+
+    url: str
+    token: str
+    local: bool
+    home: Path | None
+    config: Path | None
+    tenant: str
+    roles: tuple[str, ...]
+    mode: str
+
+    def send(self, method: str, path: str, body: JsonObject | None = None) -> JsonObject:
+        """The JSON that the endpoint answers.
+
+        Raises:
+            click.ClickException: if the endpoint cannot be reached or answers with a problem.
+        """
+        url = urlsplit(self.url or self._default_url())
+        connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
+        headers = {"Authorization": f"Bearer {self._credential()}", "Content-Type": "application/json"}
+        try:
+            # No redirect is followed and no proxy asked: the token goes to the host that was named, and nowhere else.
+            connection = connect(url.hostname or "", url.port, timeout=_TIMEOUT_S)
+            connection.request(method, url.path.rstrip("/") + path, orjson.dumps(body) if body else None, headers)
+            response = connection.getresponse()
+            return _answer_of(response.status, response.read())
+        except (OSError, HTTPException, ValueError) as error:
+            raise click.ClickException(f"{url.geturl()} does not answer ({error}); is it running?") from error
+
+    def run(self, ask: Callable[["Services", "Call"], Awaitable[bytes]]) -> JsonObject:
+        """The JSON that ``ask`` makes in this process, from the registry, without Ray.
+
+        Raises:
+            click.ClickException: if the registry cannot be read, or ``ask`` is refused.
+        """
+        from serve_app.cli.in_process import run_in_process  # noqa: PLC0415 -- as the module says
+
+        status, body = run_in_process(self.settings(), self.principal(), ask)
+        return _answer_of(status, body)
+
+    def settings(self) -> "Settings":
+        """The settings, with ``--home`` in place.
+
+        Raises:
+            click.ClickException: if the settings cannot be read.
+        """
+        from cluster.config import load_settings  # noqa: PLC0415 -- as the module says
+        from cluster.errors import InvalidConfiguration  # noqa: PLC0415
+
+        try:
+            settings = load_settings(self.config)
+        except InvalidConfiguration as error:
+            raise click.ClickException(str(error)) from error
+        return settings if self.home is None else settings.model_copy(update={"home": self.home.absolute()})
+
+    def principal(self) -> "Principal":
+        """Who asks, where no token says it."""
+        from cluster.scope import Principal  # noqa: PLC0415 -- as the module says
+
+        return Principal(subject="local", tenant=self.tenant, roles=frozenset(self.roles), mode=self.mode)
+
+    def _default_url(self) -> str:
+        http = self.settings().http
+        return f"http://{http.host}:{http.port}"
+
+    def _credential(self) -> str:
+        """The token given, else one of the local key: who can read the key may say who it is."""
+        from serve_app.keys import read_secret  # noqa: PLC0415 -- as the module says
+        from serve_app.local_key import FILE_NAME, mint_token  # noqa: PLC0415
+
+        if self.token:
+            return self.token
+        settings = self.settings()
+        key_file = settings.home / FILE_NAME
+        if not settings.auth.local_key or not key_file.exists():
+            raise click.UsageError(f"Give --token or SHORTLIST_TOKEN: there is no local key at {key_file}.")
+        return mint_token(read_secret(key_file), self.principal(), settings.auth.jwt, _TOKEN_TTL_S).token
+
+
+def target_options(*, role: str, local: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Adds the options of a target to a command, which gets them as ``target``.
+
+    Args:
+        role: the role of the default token.
+        local: whether the command has ``--local``.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(
+            *, url: str, token: str, home: Path | None, config: Path | None, tenant: str, roles: tuple[str, ...],
+            mode: str, in_process: bool = False, **others: object,
+        ) -> None:  # fmt: skip
+            target = Target(
+                url=url, token=token, local=in_process, home=home, config=config, tenant=tenant, roles=roles, mode=mode
+            )
+            command(target=target, **others)
+
+        for option in reversed(_options(role, local=local)):
+            run = option(run)
+        return run
+
+    return decorate
+
+
+def _options(role: str, *, local: bool) -> list[Callable[[Callable[..., None]], Callable[..., None]]]:
+    in_process = click.option(
+        "--local", "in_process", is_flag=True, help="In this process, from the registry in --home; needs no endpoint."
+    )
+    return [
+        click.option("--url", default="", envvar="SHORTLIST_URL", help="The endpoint. [default: as in the settings]"),
+        click.option("--token", default="", envvar="SHORTLIST_TOKEN", help="Bearer token. [default: of the local key]"),
+        *([in_process] if local else []),
+        click.option("--tenant", default="demo", show_default=True, help="Tenant of the default token, and of --local."),
+        click.option("--role", "roles", multiple=True, default=(role,), show_default=True, help="As --tenant."),
+        click.option("--mode", default="autonomous", show_default=True, help="As --tenant."),
+        click.option("--home", type=click.Path(path_type=Path, file_okay=False), help="Folder of key and registry."),
+        click.option("--config", type=click.Path(path_type=Path), help="Settings file, if not the shipped one."),
+    ]
+
+
+def _answer_of(status: int, body: bytes) -> JsonObject:
+    answer = orjson.loads(body)
+    if status >= 400:  # noqa: PLR2004 -- where HTTP's errors begin
+        raise click.ClickException(f"{answer['title']}: {answer['detail']} (request {answer['request_id']})")
+    return dict(answer)

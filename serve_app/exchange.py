@@ -1,0 +1,129 @@
+"""One HTTP request and its response on raw ASGI: request id, bounded body, headers that every response has.
+
+It authenticates nobody and knows no route.
+"""
+
+import asyncio
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, Final
+
+from serve_app.problems import MEDIA_TYPE, Code, Problem, Refused
+
+ASGIScope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[ASGIScope, Receive, Send], Awaitable[None]]
+
+JSON: Final = "application/json"
+
+EXCHANGE: Final = "shortlist.exchange"
+"""Where inner applications find the ``Exchange`` in the ASGI scope."""
+
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class ClientGone(Exception):  # noqa: N818 -- nobody is left to answer
+    """The caller closed the connection before its body was complete."""
+
+
+class Exchange:
+    """Receives one request and sends one response.
+
+    Attributes:
+        request_id: the caller's own where it is a sane one, else a new one.
+        arrived_s: when the request reached this process, on the replica's clock.
+        status: of the response, 0 before it has started.
+        outcome: a closed word for the metrics.
+    """
+
+    __slots__ = ("_receive", "_send", "arrived_s", "headers", "outcome", "request_id", "status")
+
+    def __init__(self, scope: ASGIScope, receive: Receive, send: Send, arrived_s: float) -> None:
+        self.headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
+        self.arrived_s = arrived_s
+        self.request_id = self._own_id() or secrets.token_hex(8)
+        self.status = 0
+        self.outcome = "ok"
+        self._receive = receive
+        self._send = send
+
+    async def body(self, limit_bytes: int, timeout_s: float) -> bytes:
+        """The whole body. What its header says is too long is refused before a byte is read.
+
+        Raises:
+            Refused: ``body_too_large``, ``unsupported_encoding``, or ``request_timeout`` if it comes too slowly.
+            ClientGone: if the caller went away.
+        """
+        self._check_headers(limit_bytes)
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._read(limit_bytes)
+        except TimeoutError as error:
+            raise Refused(
+                Problem(code=Code.REQUEST_TIMEOUT, detail="Send the body faster, or a smaller one.")
+            ) from error
+
+    async def reply(self, status: int, body: bytes, media_type: str = JSON) -> None:
+        """Send a whole response."""
+        await self._respond(status, body, media_type, ())
+
+    async def refuse(self, problem: Problem) -> None:
+        """Send a problem."""
+        self.outcome = problem.code.value
+        await self._respond(problem.status, problem.to_json(self.request_id), MEDIA_TYPE, problem.headers)
+
+    async def send(self, message: Message) -> None:
+        """Pass on a message of an inner application; the response's head gets the headers of every response."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            message = {**message, "headers": [*message["headers"], *self._common_headers()]}
+        await self._send(message)
+
+    async def _respond(self, status: int, body: bytes, media_type: str, extra: tuple[tuple[str, str], ...]) -> None:
+        headers = [
+            (b"content-type", media_type.encode()),
+            (b"content-length", str(len(body)).encode()),
+            *((name.encode(), value.encode()) for name, value in extra),
+        ]
+        await self.send({"type": "http.response.start", "status": status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body})
+
+    def _common_headers(self) -> tuple[tuple[bytes, bytes], ...]:
+        # No cache between here and the caller may hand one caller's answer to another.
+        return ((b"x-request-id", self.request_id.encode()), (b"cache-control", b"no-store"))
+
+    def _own_id(self) -> str | None:
+        sent = [value for name, value in self.headers if name == b"x-request-id"]
+        return sent[0].decode() if len(sent) == 1 and _REQUEST_ID.fullmatch(sent[0]) else None
+
+    def _check_headers(self, limit_bytes: int) -> None:
+        for name, value in self.headers:
+            if name == b"content-length" and not (value.isdigit() and len(value) < 20 and int(value) <= limit_bytes):  # noqa: PLR2004 -- digits of any real length
+                raise _too_large(limit_bytes)
+            if name == b"content-encoding" and value.lower() != b"identity":
+                raise Refused(Problem(code=Code.UNSUPPORTED_ENCODING, detail="Send the body as it is, not compressed."))
+
+    async def _read(self, limit_bytes: int) -> bytes:
+        message = await self._receive()
+        if message["type"] == "http.request" and not message.get("more_body", False):
+            # Nearly every body comes in one piece.
+            body: bytes = message.get("body", b"")
+            if len(body) > limit_bytes:
+                raise _too_large(limit_bytes)
+            return body
+        pieces = bytearray()
+        while message["type"] == "http.request":
+            pieces += message.get("body", b"")
+            if len(pieces) > limit_bytes:
+                raise _too_large(limit_bytes)
+            if not message.get("more_body", False):
+                return bytes(pieces)
+            message = await self._receive()
+        raise ClientGone
+
+
+def _too_large(limit_bytes: int) -> Refused:
+    return Refused(Problem(code=Code.BODY_TOO_LARGE, detail=f"A body of this route has at most {limit_bytes} bytes."))

@@ -1,0 +1,146 @@
+"""Explanations: why a record is, or is not, in the answer to a question; built from searches the caller could make.
+
+It asks the router only with the caller's own scope, so it can tell nothing of a record that the caller may not see:
+that is ``not_found``, in the same bytes as for an id that never existed.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final, Literal
+
+import orjson
+from typing_extensions import TypedDict
+
+from cluster.contract import Coverage, Hit, SearchRequest, TermPart
+from serve_app import audit
+from serve_app.answer import CoverageView, PartView, coverage_view, parts_view
+from serve_app.asking import Call, question
+from serve_app.problems import NOT_FOUND, Refused
+from serve_app.services import Services
+from serve_app.wire import ExplainBody
+
+_ROOM_TOKENS: Final = 1_000_000
+"""Evidence budget of the search that only measures a score; its evidence is not handed over."""
+
+
+class Outcome(StrEnum):
+    """What became of an authorized record.
+
+    ``hit``: it is in the answer. ``outranked``: k others score higher. ``cut_by_budget``: its rank is within k, but
+    the evidence tokens ran out. ``not_a_candidate``: it shares nothing with the question.
+    ``filtered_by_narrowing``: the request leaves it out. ``not_searched``: its part of the index did not answer.
+    """
+
+    HIT = "hit"
+    OUTRANKED = "outranked"
+    NOT_A_CANDIDATE = "not_a_candidate"
+    FILTERED_BY_NARROWING = "filtered_by_narrowing"
+    CUT_BY_BUDGET = "cut_by_budget"
+    NOT_SEARCHED = "not_searched"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why.
+
+    Attributes:
+        rank: place among all candidates from 1, None where it is none of the ``rerank_k`` best.
+        score: None where it was not scored.
+        kth_score: score of the last of the ``k`` best, None where there are fewer.
+    """
+
+    id: str
+    outcome: Outcome
+    k: int
+    rank: int | None = None
+    score: int | None = None
+    kth_score: int | None = None
+    bonus: int = 0
+    parts: tuple[TermPart, ...] = ()
+    coverage: Coverage | None = None
+
+
+class ExplanationView(TypedDict):
+    """Body of an explanation."""
+
+    request_id: str
+    id: str
+    outcome: Literal["hit", "outranked", "not_a_candidate", "filtered_by_narrowing", "cut_by_budget", "not_searched"]
+    k: int
+    rank: int | None
+    score: int | None
+    kth_score: int | None
+    bonus: int
+    parts: list[PartView]
+    coverage: CoverageView | None
+
+
+async def explain_record(services: Services, call: Call, body: ExplainBody) -> Explanation:
+    """Why ``body.id`` is, or is not, in the answer to ``body``.
+
+    Raises:
+        Refused: ``not_found`` if the caller may not see the record.
+        InvalidRequest: naming the field that this caller may not ask so.
+        ShardUnavailable: if the part of the index that would know the record does not answer.
+    """
+    request = replace(question(services, call, body), explain=True)
+    router, k = services.router, request.budget.evidence_k
+    scope = services.policy.compile(call.principal)
+    if not await router.documents(scope, (body.id,), request.deadline):
+        audit.not_visible(call.request_id, "explain", "unknown_or_hidden")
+        raise Refused(NOT_FOUND)
+    if not await router.documents(request.scope, (body.id,), request.deadline):
+        return Explanation(id=body.id, outcome=Outcome.FILTERED_BY_NARROWING, k=k)
+    return await _explain_ranked(services, request, body.id)
+
+
+async def _explain_ranked(services: Services, request: SearchRequest, record_id: str) -> Explanation:
+    k = request.budget.evidence_k
+    ranked = await services.router.candidates(request)
+    answer = await services.router.search(request)
+    shown = next((hit for hit in answer.hits if hit.record.id == record_id), None)
+    measured = shown or await _measured(services, request, record_id)
+    if measured is None:
+        return Explanation(id=record_id, outcome=Outcome.NOT_SEARCHED, k=k, coverage=answer.coverage)
+    rank = ranked.ids.index(record_id) + 1 if record_id in ranked.ids else None
+    if shown:
+        outcome = Outcome.HIT
+    elif measured.score <= 0:
+        outcome = Outcome.NOT_A_CANDIDATE
+    else:
+        outcome = Outcome.CUT_BY_BUDGET if rank is not None and rank <= k else Outcome.OUTRANKED
+    return Explanation(
+        id=record_id,
+        outcome=outcome,
+        k=k,
+        rank=rank,
+        score=measured.score,
+        kth_score=ranked.scores[k - 1] if len(ranked.scores) >= k else None,
+        bonus=measured.bonus,
+        parts=measured.parts,
+        coverage=answer.coverage,
+    )
+
+
+async def _measured(services: Services, request: SearchRequest, record_id: str) -> Hit | None:
+    """The record as a hit, whatever it scores: it is pinned, with room for its evidence."""
+    roomy = replace(request.budget, evidence_tokens=_ROOM_TOKENS)
+    answer = await services.router.search(replace(request, pinned=(record_id,), budget=roomy))
+    return next((hit for hit in answer.hits if hit.record.id == record_id), None)
+
+
+def explanation_bytes(request_id: str, explanation: Explanation) -> bytes:
+    """The JSON of an explanation, its keys always in this order."""
+    view: ExplanationView = {
+        "request_id": request_id,
+        "id": explanation.id,
+        "outcome": explanation.outcome.value,
+        "k": explanation.k,
+        "rank": explanation.rank,
+        "score": explanation.score,
+        "kth_score": explanation.kth_score,
+        "bonus": explanation.bonus,
+        "parts": parts_view(explanation.parts),
+        "coverage": coverage_view(explanation.coverage) if explanation.coverage else None,
+    }
+    return orjson.dumps(view)

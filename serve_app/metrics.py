@@ -1,0 +1,66 @@
+"""Metrics of one replica in the Prometheus format, with labels from closed sets only.
+
+No label ever holds a query, an id, a tenant or anything else that a caller chose. The registry is the replica's own
+and passed down; figures of several replicas are added up by whoever scrapes them.
+"""
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+
+from cluster.contract import Answer
+
+CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
+
+_LATENCY_BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
+_CANDIDATE_BUCKETS: Final = (0, 1, 10, 20, 40, 60, 80, 100, 200, 500)
+
+
+class Metrics:
+    """Counts requests and answers; each method is called once per event."""
+
+    def __init__(self) -> None:
+        registry = CollectorRegistry()
+        self._registry = registry
+        self._requests = Counter(
+            "shortlist_requests", "Requests by route and outcome.", ("route", "outcome"), registry=registry
+        )
+        self._seconds = Histogram(
+            "shortlist_request_seconds",
+            "Time from arrival to the last byte handed over.",
+            ("route",),
+            buckets=_LATENCY_BUCKETS_S,
+            registry=registry,
+        )
+        self._misses = Counter("shortlist_misses", "Typed misses by reason.", ("reason",), registry=registry)
+        self._exact = Counter(
+            "shortlist_exact_answers", "Answers by whether they were proved exact.", ("exact",), registry=registry
+        )
+        self._gaps = Counter(
+            "shortlist_coverage_gaps", "Answers that lack a part of the index, by cause.", ("cause",), registry=registry
+        )
+        self._candidates = Histogram(
+            "shortlist_candidates",
+            "Candidates that survived the index cut.",
+            buckets=_CANDIDATE_BUCKETS,
+            registry=registry,
+        )
+
+    def request(self, route: str, outcome: str, seconds: float) -> None:
+        """One request was answered. ``route`` is a template from the access table, ``outcome`` a closed word."""
+        self._requests.labels(route, outcome).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def answer(self, answer: Answer) -> None:
+        """One search was answered."""
+        if answer.miss is not None:
+            self._misses.labels(answer.miss.reason.value).inc()
+        self._exact.labels("true" if answer.exact else "false").inc()
+        for gap in answer.coverage.gaps:
+            self._gaps.labels(gap.value).inc()
+        self._candidates.observe(answer.spent.candidates)
+
+    def exposition(self) -> bytes:
+        """Everything so far, in the text format."""
+        return generate_latest(self._registry)

@@ -1,0 +1,63 @@
+"""The two questions of the endpoint, answered by hand: ``POST /v1/search`` and ``POST /v1/explain``.
+
+The caller is known and let in before anything here runs; errors leave as exceptions.
+"""
+
+import asyncio
+
+from cluster.contract import Answer, MissReason
+from cluster.errors import RegistryUnavailable, UnknownGrantList
+from serve_app.answer import answer_bytes
+from serve_app.asking import Call, search_request
+from serve_app.exchange import Exchange
+from serve_app.explanation import explain_record, explanation_bytes
+from serve_app.json_body import parse_body
+from serve_app.services import Services
+from serve_app.wire import ExplainBody, SearchBody
+
+
+async def search(services: Services, call: Call, exchange: Exchange) -> None:
+    """``POST /v1/search``."""
+    body = parse_body(SearchBody, await _body(services, exchange))
+    answer = await answer_search(services, call, body)
+    exchange.outcome = "miss" if answer.miss else "hits"
+    await exchange.reply(200, answer_bytes(answer, explain=body.explain))
+
+
+async def explain(services: Services, call: Call, exchange: Exchange) -> None:
+    """``POST /v1/explain``."""
+    body = parse_body(ExplainBody, await _body(services, exchange))
+    explanation = await explain_record(services, call, body)
+    await exchange.reply(200, explanation_bytes(call.request_id, explanation))
+
+
+async def answer_search(services: Services, call: Call, body: SearchBody) -> Answer:
+    """The answer to a body, in process.
+
+    Raises:
+        InvalidRequest: naming the field that this caller may not ask so.
+        UnknownGrantList: if the search narrows to a list that the caller's tenant has not registered.
+    """
+    request = search_request(services, call, body)
+    answer = await services.router.search(request)
+    if answer.miss and answer.miss.reason is MissReason.NOTHING_AUTHORIZED and body.narrow.grant_list:
+        # Only here can the list be an unknown one, so only here is the control plane asked.
+        await _check_grant_list(services, call, body.narrow.grant_list, request.deadline.remaining_ms() / 1000)
+    services.metrics.answer(answer)
+    return answer
+
+
+async def _check_grant_list(services: Services, call: Call, name: str, timeout_s: float) -> None:
+    try:
+        async with asyncio.timeout(timeout_s):
+            known = await services.control.grant_list(call.principal.tenant, name)
+    except (RegistryUnavailable, TimeoutError):
+        return
+    if known is None:
+        raise UnknownGrantList(name)
+
+
+async def _body(services: Services, exchange: Exchange) -> bytes:
+    """The body, waited for as long as a search may take: the budget counts from arrival."""
+    settings = services.settings
+    return await exchange.body(settings.http.max_body_bytes, settings.budgets.tool.timeout_ms / 1000)

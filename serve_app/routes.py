@@ -1,0 +1,110 @@
+"""The routes that read: one record, the status, health, metrics and the OpenAPI document.
+
+They change nothing; who may call them stands in ``serve_app.access``.
+"""
+
+import asyncio
+from dataclasses import asdict
+from typing import Final
+
+import orjson
+from fastapi import FastAPI, Request, Response
+
+from cluster.budget import Deadline
+from cluster.control import ClusterStatus
+from cluster.errors import RegistryUnavailable
+from cluster.health import Health
+from serve_app import audit
+from serve_app.asking import CALL, Call
+from serve_app.exchange import JSON
+from serve_app.metrics import CONTENT_TYPE
+from serve_app.openapi import document
+from serve_app.problems import NOT_FOUND, NOT_READY, Refused
+from serve_app.record_view import stored_view
+from serve_app.services import Services
+
+CONTROL_TIMEOUT_S: Final = 2.0
+"""Time the control plane has to answer a question that is no write."""
+
+
+class ReadRoutes:
+    """Handlers over one replica's services."""
+
+    def __init__(self, app: FastAPI, services: Services) -> None:
+        self._app = app
+        self._services = services
+
+    async def record(self, request: Request, record_id: str) -> Response:
+        """One record, if the caller may see it; unknown, hidden, disabled and removed ones are the same 404."""
+        call: Call = request.scope[CALL]
+        timeout_ms = self._services.settings.budgets.tool.timeout_ms
+        deadline = Deadline(call.arrived_s + timeout_ms / 1000, self._services.clock)
+        scope = self._services.policy.compile(call.principal)
+        found = await self._services.router.documents(scope, (record_id,), deadline)
+        if not found:
+            await audit_missing(self._services, call, "get", record_id)
+            raise Refused(NOT_FOUND)
+        return json_response(stored_view(found[0]))
+
+    async def status(self) -> Response:
+        """How the cluster is: every shard copy, its counts over all tenants, and the index position."""
+        return json_response(asdict(await cluster_status(self._services)))
+
+    async def healthz(self) -> Response:
+        """This process answers."""
+        return json_response({"status": "alive"})
+
+    async def readyz(self) -> Response:
+        """Every shard is loaded and this replica reaches it; otherwise a 503 problem."""
+        status = await cluster_status(self._services)
+        reached = all(copy.client is not None for copy in self._services.router.shard_map.copies)
+        if status.health not in {Health.READY, Health.DEGRADED} or not reached:
+            raise Refused(NOT_READY)
+        return json_response({"status": "ready"})
+
+    async def metrics(self) -> Response:
+        """This replica's figures in the Prometheus text format."""
+        return Response(self._services.metrics.exposition(), media_type=CONTENT_TYPE)
+
+    async def openapi(self) -> Response:
+        """This document."""
+        return json_response(document(self._app))
+
+
+async def cluster_status(services: Services) -> ClusterStatus:
+    """The status, or a typed error in bounded time."""
+    try:
+        async with asyncio.timeout(CONTROL_TIMEOUT_S):
+            return await services.control.status()
+    except TimeoutError as error:
+        raise RegistryUnavailable("the control plane did not answer in time") from error
+
+
+async def audit_missing(services: Services, call: Call, verb: str, record_id: str) -> None:
+    """Tell operators, and nobody else, why a record was not shown."""
+    try:
+        async with asyncio.timeout(CONTROL_TIMEOUT_S):
+            stored = await services.control.record(record_id)
+    except (RegistryUnavailable, TimeoutError):
+        audit.not_visible(call.request_id, verb, "not_known_now")
+        return
+    audit.not_visible(call.request_id, verb, audit.cause_of(stored))
+
+
+def json_response(value: object) -> Response:
+    """A response whose bytes follow the order of the value's keys."""
+    return Response(orjson.dumps(value), media_type=JSON)
+
+
+def add_read_routes(app: FastAPI, services: Services) -> None:
+    """Put the routes on ``app``."""
+    routes = ReadRoutes(app, services)
+    for path, handler in (
+        ("/healthz", routes.healthz),
+        ("/readyz", routes.readyz),
+        ("/metrics", routes.metrics),
+        ("/openapi.json", routes.openapi),
+        ("/v1/status", routes.status),
+        ("/v1/records/{record_id:path}", routes.record),
+    ):
+        app.add_api_route(path, handler, methods=["GET"], response_class=Response)

@@ -1,0 +1,1 @@
+"""One partition of the index: it knows nothing of HTTP, callers' credentials or other shards."""

@@ -1,0 +1,77 @@
+"""ShardActor: a shard as a Ray actor. Thin: it only hands messages to ``shards.shard.Shard``.
+
+One thread runs one method at a time, which is the cheapest form of an actor and keeps a shard free of locks. It knows
+nothing of placement; ``cluster.placement`` makes it, and ends it when it is slow to answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import ray
+
+from shards.messages import Change, Document, DocumentRequest, ShardHits, ShardQuery, ShardStatus
+from shards.shard import Shard
+
+
+class ShardActor:
+    """One copy of one shard in a process of its own. Methods mean what ``Shard``'s mean."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._shard = Shard(number)
+
+    def open(self, directory: str) -> int:
+        """Replace the shard by its snapshot and return the seq it stands at.
+
+        Raises:
+            CorruptSnapshot: as ``Shard.open``; the empty shard stays.
+        """
+        self._shard = Shard.open(self._number, Path(directory))
+        return self._shard.status().seq
+
+    def save(self, directory: str) -> None:
+        """See ``Shard.save``."""
+        self._shard.save(Path(directory))
+
+    def begin_load(self) -> None:
+        """See ``Shard.begin_load``."""
+        self._shard.begin_load()
+
+    def load_batch(self, bodies: Sequence[bytes]) -> None:
+        """See ``Shard.load_batch``."""
+        self._shard.load_batch(bodies)
+
+    def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+        """See ``Shard.finish_load``."""
+        self._shard.finish_load(seq, grant_lists)
+
+    def apply(self, after_seq: int, upto_seq: int, changes: Sequence[Change]) -> int:
+        """See ``Shard.apply``."""
+        return self._shard.apply(after_seq, upto_seq, changes)
+
+    def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
+        """See ``Shard.search``."""
+        return self._shard.search(batch)
+
+    def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
+        """See ``Shard.documents``."""
+        return self._shard.documents(batch)
+
+    def status(self) -> ShardStatus:
+        """See ``Shard.status``; also the sign of life that the supervisor waits for."""
+        return self._shard.status()
+
+    def node_id(self) -> str:
+        """The Ray node this process runs on."""
+        node_id: str = ray.get_runtime_context().get_node_id()
+        return node_id
+
+
+def start_actor(number: int) -> Any:  # noqa: ANN401 -- Ray's actor handles are untyped
+    """Start a shard in a process of its own, on any node with room, and return its handle.
+
+    It is never restarted and no call is ever repeated by Ray: calls to a dead actor then fail within milliseconds
+    instead of waiting for its return, and the supervisor, which knows what to load, starts the next one.
+    """
+    return ray.remote(ShardActor).options(num_cpus=0, max_restarts=0, max_task_retries=0).remote(number)

@@ -1,0 +1,1 @@
+"""Scripts and languages: the parts the analyzer is composed of."""

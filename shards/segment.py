@@ -1,0 +1,64 @@
+"""Segment: up to 65,536 records sorted by id, immutable.
+
+Ordinals are ranks of ids, so ordinal order is id order. Which rows are still alive is the index's knowledge.
+"""
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from shards.columns import Columns
+from shards.documents import Documents
+from shards.names import Names
+from shards.postings import Postings
+from shards.text_table import TextTable, encoded
+
+SEGMENT_ROWS: Final = 65_536
+"""Records a segment can hold: what a 16-bit ordinal can number."""
+
+next_uid = count(1).__next__
+"""Numbers segments and their live states in this process; caches are keyed by them."""
+
+
+Versions = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
+
+
+def narrowed(versions: npt.NDArray[np.int64]) -> Versions:
+    """The same versions in half the memory where all of them fit 32 bits."""
+    fits = len(versions) == 0 or (versions.min() >= 0 and versions.max() <= np.iinfo(np.uint32).max)
+    return versions.astype(np.uint32) if fits else versions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Segment:
+    """Everything a shard knows of its records, by ordinal.
+
+    Attributes:
+        uid: unique in this process.
+        ids: ascending.
+        versions: uint32[rows], or int64[rows] where one needs it.
+    """
+
+    uid: int
+    ids: TextTable
+    versions: Versions
+    postings: Postings
+    names: Names
+    columns: Columns
+    documents: Documents
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def ordinal_of(self, record_id: str) -> int:
+        """Ordinal of an id, or -1."""
+        return self.ids.find(encoded(record_id))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of all but the documents, in bytes."""
+        columns = sum(column.nbytes for column in self.columns.values())
+        return self.ids.nbytes + self.versions.nbytes + self.postings.nbytes + self.names.nbytes + columns

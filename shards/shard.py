@@ -1,0 +1,163 @@
+"""Shard: the life of one partition of the index: load, serve, change, save, open.
+
+One thread calls it (a sync actor, or an event loop). It knows nothing of Ray, buckets, callers or other shards.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from shards import snapshot
+from shards.analyzer import ANALYZER_ID
+from shards.errors import InvalidRecord, ShardNotReady, StaleFeed
+from shards.grants import GrantLists
+from shards.index import ShardIndex
+from shards.loading import BulkLoad
+from shards.messages import Change, Document, DocumentRequest, ShardHits, ShardQuery, ShardStatus
+from shards.record import Record
+from shards.segment import next_uid
+
+Clock = Callable[[], float]
+"""A monotonic clock in seconds; tests inject their own."""
+
+
+class Shard:
+    """One partition. It answers nothing until ``finish_load`` or ``open`` has made it ready."""
+
+    def __init__(self, number: int, clock: Clock = time.monotonic) -> None:
+        self._number = number
+        self._clock = clock
+        self._index = ShardIndex()
+        self._load: BulkLoad | None = None
+        self._ready = False
+
+    @classmethod
+    def open(cls, number: int, directory: Path, clock: Clock = time.monotonic) -> "Shard":
+        """A ready shard from the files of ``save``.
+
+        Raises:
+            CorruptSnapshot: if any byte is damaged or missing, or the files are of another shard, format or analyzer.
+        """
+        shard = cls(number, clock)
+        shard._index = snapshot.read(directory, number)
+        shard._ready = True
+        return shard
+
+    def begin_load(self) -> None:
+        """Start a bulk load from nothing; whatever the shard held is dropped and it is not ready until the end."""
+        self._ready = False
+        self._index = ShardIndex()
+        self._load = BulkLoad()
+
+    def load_batch(self, bodies: Sequence[bytes]) -> None:
+        """Take in canonical records, any status; a repeated id replaces the earlier record.
+
+        Raises:
+            ShardNotReady: without ``begin_load``.
+            InvalidRecord: if a body breaks the record's contract; begin the load again.
+        """
+        load = self._loading()
+        for body in bodies:
+            load.add(Record.from_json(body), body)
+
+    def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+        """End the bulk load: the records are the state at ``seq``; from here on the shard is ready.
+
+        Raises:
+            ShardNotReady: without ``begin_load``.
+        """
+        parts = self._loading().finish()
+        self._index = ShardIndex(parts=parts, lists=GrantLists().changed(grant_lists, next_uid()), seq=seq)
+        self._load = None
+        self._ready = True
+
+    def apply(self, after_seq: int, upto_seq: int, changes: Sequence[Change]) -> int:
+        """Apply the changes after ``after_seq`` up to ``upto_seq``, all or none; the last change of an id wins.
+
+        Returns:
+            The seq the shard has applied now. A batch it has already applied changes nothing.
+
+        Raises:
+            ShardNotReady: while loading.
+            StaleFeed: if the batch does not start where the shard ended.
+            InvalidRecord: if a body breaks the record's contract or is of another id.
+        """
+        self._require_ready()
+        if upto_seq <= self._index.seq:
+            return self._index.seq
+        if after_seq != self._index.seq:
+            raise StaleFeed(self._index.seq, after_seq)
+        bodies = {change.record_id: change.body for change in changes if change.record_id}
+        lists = {change.grant_list: change.grant_ids for change in changes if change.grant_list}
+        added = BulkLoad()
+        for record_id, body in bodies.items():
+            if body is not None:
+                added.add(_parsed(record_id, body), body)
+        self._index = self._index.changed(added.finish(), bodies, lists, upto_seq)
+        return upto_seq
+
+    def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
+        """Answer a batch; each query's remaining time counts from the start of this call.
+
+        Raises:
+            ShardNotReady: before the shard is loaded.
+        """
+        self._require_ready()
+        index, received_s = self._index, self._clock()
+        return tuple(index.search(query, self._expiry(query, received_s)) for query in batch)
+
+    def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
+        """Current documents of authorized, enabled ids; others are left out without a word.
+
+        Raises:
+            ShardNotReady: before the shard is loaded.
+        """
+        self._require_ready()
+        index = self._index
+        return tuple(index.documents(request) for request in batch)
+
+    def status(self) -> ShardStatus:
+        """Counts and sizes of the whole shard, also while it loads."""
+        segments = [part.segment for part in self._index.parts]
+        return ShardStatus(
+            shard=self._number,
+            ready=self._ready,
+            seq=self._index.seq,
+            records=self._index.records,
+            segments=len(segments),
+            postings=sum(len(segment.postings.ordinals) for segment in segments),
+            index_bytes=sum(segment.nbytes for segment in segments),
+            document_bytes=sum(segment.documents.nbytes for segment in segments),
+            pid=os.getpid(),
+            analyzer=ANALYZER_ID,
+        )
+
+    def save(self, directory: Path) -> None:
+        """Write the current state to ``directory``; an earlier snapshot there stays valid until the new one is whole.
+
+        Raises:
+            ShardNotReady: before the shard is loaded.
+        """
+        self._require_ready()
+        snapshot.write(self._index, directory, self._number)
+
+    def _require_ready(self) -> None:
+        if not self._ready:
+            raise ShardNotReady(self._number)
+
+    def _loading(self) -> BulkLoad:
+        if self._load is None:
+            raise ShardNotReady(self._number)
+        return self._load
+
+    def _expiry(self, query: ShardQuery, received_s: float) -> Callable[[], bool]:
+        ends_s = received_s + query.remaining_ms / 1000
+        return lambda: self._clock() >= ends_s
+
+
+def _parsed(record_id: str, body: bytes) -> Record:
+    record = Record.from_json(body)
+    if record.id != record_id:
+        raise InvalidRecord("id", record.id, f"{record_id!r}, the id of the change")
+    return record

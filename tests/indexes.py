@@ -1,0 +1,92 @@
+"""In-process indexes over drawn worlds, and the oracle's expectation of a whole answer."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from cluster.budget import Budget, Deadline
+from cluster.contract import Answer, SearchRequest
+from cluster.local import LocalIndex
+from cluster.query import plan_query
+from cluster.ranker import AdditiveRanker, Ranker
+from shards.record import Record
+from shards.scope import Scope
+from tests.oracle import Mentioned, Mix, Oracle, Verdict, terms_asked
+from tests.worlds import Question, World
+
+RANKER: Final = AdditiveRanker.from_config()
+LOOSE: Final = Budget(candidate_k=100, rerank_k=100, evidence_k=10, evidence_tokens=1_000_000, timeout_ms=60_000)
+"""Time and tokens never decide, so that the answer depends on the catalogue alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One search: who, what, within which ceilings."""
+
+    scope: Scope
+    question: Question
+    budget: Budget = LOOSE
+    explain: bool = True
+
+
+def index_of(world: World, *, more: Iterable[Record] = (), shards: int = 1, ranker: Ranker = RANKER) -> LocalIndex:
+    """An index over a world and further records beside it."""
+    return LocalIndex.from_records(
+        (*world.records, *more), shards=shards, grant_lists=world.grant_lists, seq=7, ranker=ranker
+    )
+
+
+def answers(index: LocalIndex, asks: Sequence[Ask]) -> list[Answer]:
+    """The answers to all asks, one after the other, freed of what may differ between equal searches."""
+    return asyncio.run(_answers(index, asks))
+
+
+async def _answers(index: LocalIndex, asks: Sequence[Ask]) -> list[Answer]:
+    return [comparable(await index.router.search(_request(ask))) for ask in asks]
+
+
+def _request(ask: Ask) -> SearchRequest:
+    return SearchRequest(
+        query=ask.question.text,
+        scope=ask.scope,
+        budget=ask.budget,
+        deadline=Deadline.after(ask.budget.timeout_ms),
+        request_id="r",
+        pinned=ask.question.pinned[: ask.budget.evidence_k],
+        preferred=ask.question.preferred,
+        explain=ask.explain,
+    )
+
+
+def comparable(answer: Answer) -> Answer:
+    """The answer without request id, clock and the opaque index position (``seq`` is a part of that)."""
+    return replace(answer, request_id="", timings_ms={}, index_position="", seq=0)
+
+
+def verdict_on(oracle: Oracle, ask: Ask) -> Verdict:
+    """The oracle's ranking, from the mentions and the mix that the cluster planned for the question."""
+    plan = plan_query(ask.question.text)
+    asked = terms_asked(ask.question.text)
+    assert dict(zip(plan.terms, plan.term_weights, strict=True)) == asked
+    mix = RANKER.mix(plan)
+    return oracle.judge(
+        ask.scope,
+        list(asked),
+        list(asked.values()),
+        [Mentioned(field=one.field.value, key=one.key, bonus=one.bonus) for one in plan.mentions],
+        Mix(impact=mix.impact, name=mix.name, presence=mix.presence),
+    )
+
+
+def expected_hits(oracle: Oracle, ask: Ask, verdict: Verdict) -> list[tuple[str, int]]:
+    """(id, score) of the right hits: pinned ones in any case, then the best, all in the one total order."""
+    scores = dict(verdict.ranking)
+    visible = {record.id for record in oracle.visible(ask.scope)}
+    places = ask.budget.evidence_k
+    pinned = {one for one in ask.question.pinned[:places] if one in visible}
+    asked_for = pinned | (visible & set(ask.question.preferred))
+    rows = {one: scores.get(one, 0) for one in {*scores, *asked_for}}
+    order = sorted(rows.items(), key=lambda row: (-row[1], row[0]))
+    free = [row for row in order if row[0] not in pinned][: places - len(pinned)]
+    return [row for row in order if row[0] in pinned or row in free]
