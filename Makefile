@@ -7,7 +7,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 PACKAGES := shards cluster serve_app loadtest evals configs
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test lint format check-equalities clean
+.PHONY: help setup serve test lint format check-equalities bench clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ format: $(VENV)/.dev ## Let ruff format the code.
 
 check-equalities: $(VENV)/.dev ## The invariants on >= 10,000 random worlds (minutes; not part of `make test`).
 	SHORTLIST_DEEP=1 $(BIN)/python -m pytest tests/equalities
+
+bench: $(VENV)/.loadtest ## Measure searches beside a no-op and a naive fan-out (minutes; needs wrk: apt install wrk).
+	@command -v wrk >/dev/null || { echo "The benchmark needs wrk. On Debian or Ubuntu: apt install wrk" >&2; exit 1; }
+	$(BIN)/python -m loadtest.bench --home .shortlist
 
 clean: ## Remove .venv and caches; keeps .shortlist, where your registry lives.
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

@@ -7,6 +7,7 @@ nothing of what it carries; it never retries.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -77,7 +78,8 @@ class Batcher(Generic[Query, Reply]):
     def _start(self) -> None:
         # A pump that ended with its event loop is done, too: the next query starts a new one.
         if self._pump is None or self._pump.done():
-            self._pump = asyncio.get_running_loop().create_task(self._drain())
+            # It serves many requests, so it carries the context variables of none.
+            self._pump = asyncio.get_running_loop().create_task(self._drain(), context=Context())
             self._pump.add_done_callback(self._ended)
 
     async def _drain(self) -> None:

@@ -41,10 +41,6 @@ class KnownCounts:
         """The last count, None if this shard never answered for this scope (or it was long ago)."""
         return self._counts.get((fingerprint, shard))
 
-    def forget(self) -> None:
-        """Drop everything: shard numbers name other parts of the records now."""
-        self._counts.clear()
-
 
 def coverage_of(replies: Replies, buckets: Mapping[int, int], fingerprint: str, known: KnownCounts) -> Coverage:
     """The coverage of these replies; shards with a gap count by what they last said. ``buckets`` holds every shard."""

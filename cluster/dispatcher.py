@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from cluster.contract import Delivery, Hit, Plan, PlanReason
-from cluster.query import NAME_BONUS
 
 TIGHT_PERCENT: Final = 5
 """Top scores this close leave the choice to the reader: the retriever cannot tell them apart."""
@@ -26,7 +25,7 @@ COMPARISON: Final = re.compile(
 
 LIST: Final = re.compile(
     r"^\W*(?:(?:please|can you|could you|would you)\s+)?(?:give me a list|show me a list|list|enumerate|name)\b"
-    r"|\b(?:all|every|each|any)\s+(?:of\s+)?(?:(?:the|my|our|its|their|these|those|available|supported)\s+)*\w+s\b"
+    r"|\ball\s+(?:\w+\s+){0,3}?(?!(?:this|does|always)\b)\w{3,}s\b|\b(?:each|every\s+one)\s+of\b"
     r"|\bwhat\s+are\s+(?:the|my|our|all|some)\b"
     r"|\b(?:which|what)\s+(?:\w+\s+){0,2}?\w+s\s+(?:are|were|do|have|can|could|should|support|include|need|exist)\b"
     r"|\b(?:steps|ways|options|types|kinds|examples|reasons|requirements)\s+(?:to|of|for|in)\b"
@@ -65,7 +64,8 @@ class RuleDispatcher:
 
 
 def _named_alone(hits: Sequence[Hit]) -> bool:
-    return hits[0].bonus >= NAME_BONUS > hits[1].bonus
+    """Whether the first hit's mention bonus alone is worth more than twice all that the second one has."""
+    return hits[0].bonus > 2 * hits[1].score
 
 
 def _tight(first: int, second: int) -> bool:

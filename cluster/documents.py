@@ -13,6 +13,7 @@ from cluster.budget import Deadline
 from cluster.contract import Gap
 from cluster.evidence import Piece, piece_of
 from cluster.fanout import Lane, gather
+from cluster.merge import Pool
 from shards.messages import Document, DocumentRequest
 from shards.record import Record
 from shards.scope import Scope
@@ -53,6 +54,33 @@ class DocumentCache:
             _, (_, freed) = self._entries.popitem(last=False)
             self._held_bytes -= freed
         return piece
+
+
+class Library:
+    """Looks records up, in the cache first."""
+
+    def __init__(self, cache_bytes: int) -> None:
+        self._cache = DocumentCache(cache_bytes)
+
+    async def pieces(
+        self, rows: Pool, scope: Scope, lanes: Sequence[Lane], deadline: Deadline
+    ) -> tuple[dict[int, Piece], dict[int, Gap]]:
+        """Records of these rows by position, and the shards that did not give theirs.
+
+        A record that was removed or closed to the caller since it was found is left out.
+        """
+        pieces: dict[int, Piece] = {}
+        wanted: dict[int, list[str]] = {}
+        for row, record_id in enumerate(rows.ids):
+            if (piece := self._cache.get(record_id, int(rows.versions[row]))) is not None:
+                pieces[row] = piece
+            else:
+                wanted.setdefault(rows.shards[row], []).append(record_id)
+        documents, gaps = await fetch(lanes, scope, wanted, deadline)
+        for row, record_id in enumerate(rows.ids):
+            if row not in pieces and record_id in documents:
+                pieces[row] = self._cache.put(documents[record_id])
+        return pieces, gaps
 
 
 async def fetch(

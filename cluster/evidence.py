@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from cluster.budget import Budget
 from cluster.contract import EvidenceForm, Hit, TermPart
 from cluster.tokens import estimate_tokens
 from shards.record import Kind, Record
@@ -100,16 +101,16 @@ def cut_text(text: str, limit_tokens: int) -> str:
     return start[:end].rstrip()
 
 
-def assemble(finalists: Sequence[Finalist], *, evidence_k: int, evidence_tokens: int) -> Evidence:
-    """Fit finalists into the ceilings; both hold strictly, for pinned records too.
+def assemble(finalists: Sequence[Finalist], budget: Budget) -> Evidence:
+    """Fit finalists into ``evidence_k`` and ``evidence_tokens``; both hold strictly, for pinned records too.
 
     Breadth first: places are given away in the smallest form (pinned ones first, then by rank), and what is left of
     the tokens turns summaries into full records from the first rank on. So one long schema cannot hide nine others.
     """
     by_claim = sorted(range(len(finalists)), key=lambda rank: not finalists[rank].pinned)
-    left = evidence_tokens
+    left = budget.evidence_tokens
     forms: dict[int, EvidenceForm] = {}
-    for rank in by_claim[:evidence_k]:
+    for rank in by_claim[: budget.evidence_k]:
         if (smallest := finalists[rank].piece.summary_tokens) <= left:
             forms[rank] = EvidenceForm.SUMMARY
             left -= smallest
@@ -119,7 +120,7 @@ def assemble(finalists: Sequence[Finalist], *, evidence_k: int, evidence_tokens:
             forms[rank] = EvidenceForm.FULL
             left -= extra
     hits = tuple(_hit(finalists[rank], forms[rank]) for rank in sorted(forms))
-    return Evidence(hits=hits, tokens=evidence_tokens - left, dropped=len(finalists) - len(hits))
+    return Evidence(hits=hits, tokens=budget.evidence_tokens - left, dropped=len(finalists) - len(hits))
 
 
 def _hit(finalist: Finalist, form: EvidenceForm) -> Hit:

@@ -29,7 +29,6 @@ class Lane:
 
     def __init__(self, copy: ShardCopy, max_batch: int) -> None:
         self.shard = copy.shard
-        self.buckets = copy.buckets
         self.client = copy.client
         self._searches, self._documents = _batchers(copy.shard, copy.client, max_batch)
 
@@ -80,7 +79,8 @@ async def _caught_up(batcher: Batcher[ShardQuery, ShardHits], query: ShardQuery,
     """The shard's reply once it has applied ``query.min_seq``, or its last ``behind``."""
     for pause_ms in BEHIND_PAUSES_MS:
         hits = await batcher.submit(query, deadline)
-        if hits.outcome is not Outcome.BEHIND or deadline.remaining_ms() <= pause_ms:
+        # Twice the pause: waking up late must not turn a known reason into a time-out.
+        if hits.outcome is not Outcome.BEHIND or deadline.remaining_ms() <= 2 * pause_ms:
             return hits
         await asyncio.sleep(pause_ms / 1000)
     return await batcher.submit(query, deadline)

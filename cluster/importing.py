@@ -23,6 +23,11 @@ Parse = Callable[[Mapping[str, object]], Record]
 
 _PROGRESS_EVERY: Final = 500
 
+_UNWRITTEN: Final = {
+    WriteOutcome.STALE: "version: must be newer than the stored {version}",
+    WriteOutcome.FOREIGN: "id: belongs to another tenant",
+}
+
 
 class Phase(StrEnum):
     """What an import is doing."""
@@ -41,7 +46,7 @@ class ImportReport:
 
     Attributes:
         removed: records of a replaced namespace that the source no longer has.
-        refused: records that were not imported, in source order; then those whose version was not newer.
+        refused: records that were not imported, in source order; then those that the registry did not take.
         notes: what else the operator should know, in sentences.
         seq: registry position after the import.
     """
@@ -69,7 +74,14 @@ def run_import(
         UnreadableSource: from the importer; nothing was written.
         RegistryUnavailable: nothing was written.
     """
-    return _run(registry, items, _Checker(parse, defaults), progress, registry.upsert_many)
+    tenants = defaults.writable
+    return _run(
+        registry,
+        items,
+        _Checker(parse, defaults),
+        progress,
+        lambda records: registry.upsert_many(records, tenants),
+    )
 
 
 def replace_namespaces(
@@ -83,9 +95,9 @@ def replace_namespaces(
 
     def write(records: Iterable[Record]) -> list[Receipt]:
         if not checker.refused and not checker.notes:
-            return registry.replace_many(records)
+            return registry.replace_many(records, defaults.writable)
         checker.notes.append("Nothing was removed, because some records were refused or the source is incomplete.")
-        return registry.upsert_many(records)
+        return registry.upsert_many(records, defaults.writable)
 
     return _run(registry, items, checker, progress, write)
 
@@ -143,12 +155,12 @@ def _run(
         receipts = write(_watched(spool, progress))
     progress(Phase.WRITING, 1.0, f"{spool.count} records")
     outcomes = Counter(receipt.outcome for receipt in receipts)
-    stale = [_stale(receipt) for receipt in receipts if receipt.outcome is WriteOutcome.STALE]
+    unwritten = [_unwritten(receipt) for receipt in receipts if receipt.outcome in _UNWRITTEN]
     return ImportReport(
         imported=outcomes[WriteOutcome.IMPORTED],
         unchanged=outcomes[WriteOutcome.UNCHANGED],
         removed=outcomes[WriteOutcome.REMOVED],
-        refused=(*checker.refused, *stale),
+        refused=(*checker.refused, *unwritten),
         notes=tuple(checker.notes),
         seq=max((receipt.seq for receipt in receipts), default=registry.last_seq()),
         seconds=time.monotonic() - started,
@@ -162,5 +174,6 @@ def _watched(spool: Spool, progress: Progress) -> Iterator[Record]:
         yield record
 
 
-def _stale(receipt: Receipt) -> Refusal:
-    return Refusal(name=receipt.record_id, reason=f"version: must be newer than the stored {receipt.version}")
+def _unwritten(receipt: Receipt) -> Refusal:
+    reason = _UNWRITTEN[receipt.outcome].format(version=receipt.version)
+    return Refusal(name=receipt.record_id, reason=reason)

@@ -130,8 +130,10 @@ def merge(replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: Scor
 
 def best_first(ids: Sequence[str], scores: npt.NDArray[np.int64]) -> list[int]:
     """Positions in the one total order: score descending, id ascending."""
-    sortable = (-scores).tolist()
-    return sorted(range(len(ids)), key=lambda row: (sortable[row], ids[row]))
+    by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
+    # A stable sort by score keeps the order by id inside equal scores.
+    order: list[int] = by_id[np.argsort(-scores[by_id], kind="stable")].tolist()
+    return order
 
 
 def _ordered_once(pool: Pool) -> list[int]:

@@ -31,9 +31,9 @@ async def shard_call(shard: int, method: Any, *arguments: object) -> Any:  # noq
             raise exc.cause from None
         # The shard is alive and failed on this call: a defect, told to the operator and kept to this call.
         _log.error("shard_call_failed", extra={"shard": shard, "fault": type(exc.cause).__name__})
-        raise ShardUnavailable(shard, "failed") from None
+        raise ShardUnavailable(shard, "failed") from exc
     except RayError as exc:
-        raise ShardUnavailable(shard, type(exc).__name__) from None
+        raise ShardUnavailable(shard, type(exc).__name__) from exc
 
 
 class RayShardClient:

@@ -5,6 +5,7 @@ block: asynchronous callers use a thread. Any number of processes may share one 
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -55,23 +56,28 @@ class Registry:
         """Close all connections; the registry can be opened again by a new object."""
         self._engine.dispose()
 
-    def upsert_many(self, records: Iterable[Record]) -> list[Receipt]:
+    def upsert_many(self, records: Iterable[Record], tenants: AbstractSet[str] | None = None) -> list[Receipt]:
         """Write records in order, one receipt each; linear in their number.
 
         An exception of the iterable leaves the registry as it was.
+
+        Args:
+            records: an id may occur several times.
+            tenants: whose records may be written; other ids are ``foreign``, removed ones included. None is every one.
         """
         with self._writing() as batch:
-            return [receipt for chunk in _chunks(records) for receipt in batch.upsert(chunk)]
+            return [receipt for chunk in _chunks(records) for receipt in batch.upsert(chunk, tenants)]
 
-    def replace_many(self, records: Iterable[Record]) -> list[Receipt]:
+    def replace_many(self, records: Iterable[Record], tenants: AbstractSet[str] | None = None) -> list[Receipt]:
         """As ``upsert_many``; then remove what else each (tenant, namespace) among them holds, one receipt each."""
         kept: dict[tuple[str, str], set[str]] = {}
         receipts = []
         with self._writing() as batch:
             for chunk in _chunks(records):
-                receipts.extend(batch.upsert(chunk))
+                receipts.extend(batch.upsert(chunk, tenants))
                 for record in chunk:
-                    kept.setdefault((record.access.tenant, record.namespace), set()).add(record.id)
+                    if tenants is None or record.access.tenant in tenants:
+                        kept.setdefault((record.access.tenant, record.namespace), set()).add(record.id)
             for (tenant, namespace), ids in kept.items():
                 receipts.extend(batch.remove_others(tenant, namespace, ids))
         return receipts
@@ -91,7 +97,7 @@ class Registry:
             record = batch.snapshot().record(record_id)
             if record is None:
                 return None
-            return batch.upsert([replace(record, status=status, version=0)])[0]
+            return batch.upsert([replace(record, status=status, version=0)], None)[0]
 
     def put_grant_list(self, tenant: str, name: str, ids: Iterable[str]) -> GrantList:
         """Store a tenant's named list of record ids; an equal list writes nothing.

@@ -6,7 +6,7 @@ It never writes, and knows nothing of who may see what: only shards and operator
 from collections.abc import Iterator
 
 import orjson
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, func, select
 
 from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records
 from cluster.registry_values import GrantList, RegistryCounts, StaleRow, grant_list_key
@@ -14,6 +14,8 @@ from shards.messages import Change
 from shards.record import SCHEMA_VERSION, Record, Status
 
 _BATCH = 2_000
+
+_GRANT_LIST = (grant_lists.c.tenant, grant_lists.c.name, grant_lists.c.ids, grant_lists.c.seq)
 
 _ALIVE = records.join(changes, changes.c.seq == records.c.seq)
 
@@ -50,16 +52,16 @@ class Snapshot:
 
     def grant_lists_of(self, tenant: str | None) -> list[GrantList]:
         """The lists of one tenant, or of all, by (tenant, name)."""
-        query = select(grant_lists).order_by(grant_lists.c.tenant, grant_lists.c.name)
+        query = select(*_GRANT_LIST).order_by(grant_lists.c.tenant, grant_lists.c.name)
         if tenant is not None:
             query = query.where(grant_lists.c.tenant == tenant)
-        return [_grant_list(row) for row in self._connection.execute(query)]
+        return [_grant_list(*row) for row in self._connection.execute(query)]
 
     def grant_list(self, tenant: str, name: str) -> GrantList | None:
         """One list, None where there is none."""
-        query = select(grant_lists).where(grant_lists.c.tenant == tenant, grant_lists.c.name == name)
+        query = select(*_GRANT_LIST).where(grant_lists.c.tenant == tenant, grant_lists.c.name == name)
         row = self._connection.execute(query).one_or_none()
-        return None if row is None else _grant_list(row)
+        return None if row is None else _grant_list(*row)
 
     def record(self, record_id: str) -> Record | None:
         """The record as it stands, None where it is removed or was never there."""
@@ -75,7 +77,7 @@ class Snapshot:
             .order_by(changes.c.seq)
             .limit(limit)
         )
-        return [_change(row) for row in self._connection.execute(query)]
+        return [_change(*row) for row in self._connection.execute(query)]
 
     def counts(self) -> RegistryCounts:
         """Rows per status, lists, and the last change."""
@@ -111,12 +113,11 @@ class Snapshot:
                 yield row, record
 
 
-def _grant_list(row: Row[tuple[object, ...]]) -> GrantList:
-    return GrantList(tenant=row.tenant, name=row.name, ids=tuple(orjson.loads(row.ids)), seq=row.seq)
+def _grant_list(tenant: str, name: str, ids: bytes, seq: int) -> GrantList:
+    return GrantList(tenant=tenant, name=name, ids=tuple(orjson.loads(ids)), seq=seq)
 
 
-def _change(row: Row[tuple[int, str, str, bytes | None]]) -> Change:
-    seq, kind, change_id, body = row
+def _change(seq: int, kind: str, change_id: str, body: bytes | None) -> Change:
     if kind == "record":
         return Change(seq=seq, record_id=change_id, body=body)
     return Change(seq=seq, grant_list=change_id, grant_ids=None if body is None else tuple(orjson.loads(body)))

@@ -11,11 +11,12 @@ GRANT_LIST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
 
 class WriteOutcome(StrEnum):
-    """What a write did."""
+    """What a write did; ``foreign`` is an id of a tenant that the writer may not write, removed or not."""
 
     IMPORTED = "imported"
     UNCHANGED = "unchanged"
     STALE = "stale"
+    FOREIGN = "foreign"
     REMOVED = "removed"
 
 
@@ -24,9 +25,9 @@ class Receipt:
     """The registry's answer to one write.
 
     Attributes:
-        outcome: ``unchanged`` and ``stale`` wrote nothing.
+        outcome: ``unchanged``, ``stale`` and ``foreign`` wrote nothing.
         seq: the change that holds the state now on record, whoever wrote it; a search with this ``min_seq`` sees it.
-        version: the version now on record.
+        version: the version now on record; 0 for ``foreign``, which tells nothing.
     """
 
     record_id: str

@@ -24,11 +24,21 @@ Row = dict[str, object]
 
 _UPDATE_RECORD: Final = update(records).where(records.c.id == bindparam("row_id"))
 
+_DECIDING: Final = (
+    records.c.id,
+    records.c.tenant,
+    records.c.version,
+    records.c.seq,
+    records.c.status,
+    records.c.content_hash,
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stored:
     """What decides whether a write is accepted."""
 
+    tenant: str
     version: int
     seq: int
     status: str
@@ -55,8 +65,11 @@ class WriteBatch:
         """What the transaction sees: nobody else writes before it ends."""
         return Snapshot(self._connection)
 
-    def upsert(self, batch: Sequence[Record]) -> list[Receipt]:
-        """Write records in order, one receipt each; an id may occur twice."""
+    def upsert(self, batch: Sequence[Record], tenants: AbstractSet[str] | None) -> list[Receipt]:
+        """Write records in order, one receipt each; an id may occur twice.
+
+        With ``tenants``, only ids that are free or theirs are written, and only for them; a removed id is not free.
+        """
         stored = self._stored([record.id for record in batch])
         log: list[Row] = []
         new: dict[str, Row] = {}
@@ -64,13 +77,22 @@ class WriteBatch:
         receipts = []
         for record in batch:
             known = stored.get(record.id)
+            if tenants is not None and not _owners(record, known) <= tenants:
+                receipts.append(self._foreign(record.id))
+                continue
             digest = content_hash(record)
             receipt = _refusal(record, digest, known)
             if receipt is None:
                 version = record.version or (known.version + 1 if known else 1)
                 target = new if known is None or record.id in new else changed
                 target[record.id] = self._log_record(record, version, digest, log)
-                known = _Stored(version=version, seq=self._seq, status=record.status, content_hash=digest)
+                known = _Stored(
+                    tenant=record.access.tenant,
+                    version=version,
+                    seq=self._seq,
+                    status=record.status,
+                    content_hash=digest,
+                )
                 stored[record.id] = known
                 receipt = _receipt(record.id, WriteOutcome.IMPORTED, known)
             receipts.append(receipt)
@@ -145,10 +167,16 @@ class WriteBatch:
         self._seq += 1
         return self._seq
 
+    def _foreign(self, record_id: str) -> Receipt:
+        return Receipt(record_id=record_id, outcome=WriteOutcome.FOREIGN, seq=self._seq, version=0)
+
     def _stored(self, ids: list[str]) -> dict[str, _Stored]:
-        columns = (records.c.id, records.c.version, records.c.seq, records.c.status, records.c.content_hash)
-        rows = self._connection.execute(select(*columns).where(records.c.id.in_(ids)))
-        return {row[0]: _Stored(version=row[1], seq=row[2], status=row[3], content_hash=row[4]) for row in rows}
+        found = {}
+        for row_id, tenant, version, seq, status, digest in self._connection.execute(
+            select(*_DECIDING).where(records.c.id.in_(ids))
+        ):
+            found[row_id] = _Stored(tenant=tenant, version=version, seq=seq, status=status, content_hash=digest)
+        return found
 
     def _log_record(self, record: Record, version: int, digest: str, log: list[Row]) -> Row:
         """Append a record's change to ``log``; its row of the current state."""
@@ -198,6 +226,11 @@ def content_hash(record: Record) -> str:
     written = record.version or record.indexed_at
     content = replace(record, version=0, indexed_at="") if written else record
     return hashlib.blake2b(content.to_json(), digest_size=16).hexdigest()
+
+
+def _owners(record: Record, known: _Stored | None) -> set[str]:
+    """The tenants that a write touches: the one on record and the one to be."""
+    return {record.access.tenant} | ({known.tenant} if known else set())
 
 
 def _refusal(record: Record, digest: str, known: _Stored | None) -> Receipt | None:

@@ -4,7 +4,7 @@ It speaks to shards only through ``cluster.fanout``; it fetches no documents and
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from cluster.budget import Budget, Deadline
 from cluster.contract import Gap, SearchRequest
 from cluster.fanout import Lane, Replies, ask_shards
 from cluster.lossless import ranking_is_settled, shard_is_settled
-from cluster.merge import Pool, best_first, merge, priority, within_ceiling
+from cluster.merge import Pool, best_first, merge, priority, winners, within_ceiling
 from cluster.query import AnalyzedRequest
 from cluster.ranker import Candidates, Ranker
 from shards.messages import ScoreMix, ShardHits, ShardQuery
@@ -32,7 +32,7 @@ class Ranking:
 
     Attributes:
         rows: the ranked rows, best first by (final score descending, id ascending).
-        scores: int64[n_rows], the ranker's scores.
+        scores: int64[n_rows], the ranker's scores of these rows.
         candidates: how many rows survived the index cut, ranked or not.
         settled: the best ``evidence_k`` rows are proved to be those of the whole searched set.
     """
@@ -41,6 +41,11 @@ class Ranking:
     scores: npt.NDArray[np.int64]
     candidates: int
     settled: bool
+
+    def result(self, pinned: Collection[str], k: int) -> tuple[Pool, list[int]]:
+        """The rows of the result and their scores, in their order: see ``winners``."""
+        chosen = winners(self.rows, self.scores, pinned, k)
+        return self.rows.rows(chosen), self.scores[np.asarray(chosen, dtype=np.intp)].tolist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -3,10 +3,13 @@
 The Ray implementation lives in ``cluster.ray_client``, so that evals and embedded use never import Ray.
 """
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
-from shards.shard import Shard
+
+if TYPE_CHECKING:
+    # A router in a process of its own holds no shard: Numba would cost it 90 MB and a second of start-up.
+    from shards.shard import Shard
 
 
 class ShardClient(Protocol):
@@ -30,7 +33,7 @@ class ShardClient(Protocol):
 class LocalShardClient:
     """A shard in this process; calls block the event loop, as embedded use and evals want."""
 
-    def __init__(self, shard: Shard) -> None:
+    def __init__(self, shard: "Shard") -> None:
         self._shard = shard
 
     async def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:

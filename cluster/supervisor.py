@@ -244,7 +244,9 @@ class Supervisor:
                 failures = 0
                 await self._watch(slot, copy)
             except (TimeoutError, ShardUnavailable, ShardError, RegistryUnavailable, BrokenFeed) as exc:
-                self._give_up(slot, copy, f"{type(exc).__name__}: {exc}")
+                # Whatever kept a copy from becoming ready is for the operator: the traceback names no record's text.
+                _log.warning("copy_not_loaded", extra={"shard": slot.shard}, exc_info=exc)
+                self._give_up(slot, copy, type(exc).__name__)
 
     async def _fill(self, slot: Slot, copy: Copy) -> None:
         """Load a copy, save it while nobody waits for it, and let it in at the seq of the others."""

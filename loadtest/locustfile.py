@@ -1,7 +1,7 @@
-"""Locust users for any Shortlist deployment: real queries, a mix of principals, every answer checked.
+r"""Locust users for any Shortlist deployment: real queries, a mix of principals, every answer checked.
 
-    SHORTLIST_TOKEN=$(shortlist token --tenant acme --role reader) \\
-        locust -f loadtest/locustfile.py --host http://127.0.0.1:8900 --users 100 --spawn-rate 100 --run-time 60s \\
+    SHORTLIST_TOKEN=$(shortlist token --tenant acme --role reader) \
+        locust -f loadtest/locustfile.py --host http://127.0.0.1:8900 --users 100 --spawn-rate 100 --run-time 60s \
         --headless --html report.html --csv report
 
 ``SHORTLIST_TOKEN`` may hold several tokens separated by spaces, one per principal; ``SHORTLIST_QUERIES`` names a

@@ -43,6 +43,11 @@ OPEN_PATHS: Final = frozenset(path for (_, path), right in ACCESS.items() if rig
 """The only paths that are answered without a credential; a path that no route has is not among them."""
 
 
+def methods_of(route: str) -> str:
+    """The methods that a route answers, as an Allow header lists them."""
+    return ", ".join(sorted(method for method, path in ACCESS if path == route))
+
+
 def demand(policy: Policy, principal: Principal, method: str, route: str) -> None:
     """Let the principal through, or not.
 

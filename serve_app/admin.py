@@ -11,12 +11,14 @@ from fastapi import FastAPI, Request, Response
 
 from cluster.control import Receipt, WriteOutcome
 from cluster.scope import is_list_name
+from serve_app import audit
 from serve_app.asking import CALL, Call
 from serve_app.bulk import read_lines, report, write_lines
 from serve_app.exchange import EXCHANGE, Exchange
 from serve_app.json_body import parse_body
+from serve_app.patience import LOOK_TIMEOUT_S, WRITE_TIMEOUT_S, within
 from serve_app.problems import NOT_FOUND, FieldError, Refused, invalid_request
-from serve_app.routes import audit_missing, json_response
+from serve_app.routes import json_response
 from serve_app.services import Services
 from serve_app.wire import GrantListBody
 from shards.record import Status
@@ -32,7 +34,8 @@ class AdminRoutes:
     """Handlers over one replica's services."""
 
     def __init__(self, services: Services) -> None:
-        self._services = services
+        self._policy = services.policy
+        self._control = services.control
 
     async def put_records(self, request: Request) -> Response:
         """Write records, one JSON object a line. The report names every line that was refused, and why.
@@ -42,8 +45,8 @@ class AdminRoutes:
         call, exchange = _call(request), _exchange(request)
         body = await exchange.body(MAX_BULK_BYTES, BODY_TIMEOUT_S)
         lines = await asyncio.to_thread(read_lines, body)
-        tenants = self._services.policy.writable_tenants(call.principal)
-        results = await write_lines(self._services.control, lines, tenants)
+        tenants = self._policy.writable_tenants(call.principal)
+        results = await within(WRITE_TIMEOUT_S, write_lines(self._control, lines, tenants))
         refused, view = report(call.request_id, results)
         response = json_response(view)
         response.status_code = 207 if refused else 200
@@ -52,14 +55,15 @@ class AdminRoutes:
     async def delete_record(self, request: Request, record_id: str) -> Response:
         """Remove a record for good. It is gone from the first search after the answer."""
         call = _call(request)
-        tenants = self._services.policy.writable_tenants(call.principal)
-        return await self._receipt(call, "delete", await self._services.control.remove(record_id, tenants))
+        tenants = self._policy.writable_tenants(call.principal)
+        receipt = await within(WRITE_TIMEOUT_S, self._control.remove(record_id, tenants))
+        return await self._receipt(call, "delete", receipt)
 
     async def disable_record(self, request: Request, record_id: str) -> Response:
         """Take a record out of every answer and keep it; write it again to enable it."""
         call = _call(request)
-        tenants = self._services.policy.writable_tenants(call.principal)
-        receipt = await self._services.control.set_status(record_id, Status.DISABLED, tenants)
+        tenants = self._policy.writable_tenants(call.principal)
+        receipt = await within(WRITE_TIMEOUT_S, self._control.set_status(record_id, Status.DISABLED, tenants))
         return await self._receipt(call, "disable", receipt)
 
     async def put_grants(self, request: Request, name: str) -> Response:
@@ -67,18 +71,16 @@ class AdminRoutes:
         call, exchange = _call(request), _exchange(request)
         _check_list_name(name)
         body = parse_body(GrantListBody, await exchange.body(MAX_BULK_BYTES, BODY_TIMEOUT_S))
-        receipt = await self._services.control.put_grant_list(call.principal.tenant, name, body.ids)
+        receipt = await within(WRITE_TIMEOUT_S, self._control.put_grant_list(call.principal.tenant, name, body.ids))
         return json_response(
             {"request_id": call.request_id, "name": name, "outcome": receipt.outcome, "seq": receipt.seq}
         )
 
     async def get_grants(self, request: Request, name: str) -> Response:
         """The ids of a grant list of the caller's tenant, sorted."""
-        ids = (
-            await self._services.control.grant_list(_call(request).principal.tenant, name)
-            if is_list_name(name)
-            else None
-        )
+        if not is_list_name(name):
+            raise Refused(NOT_FOUND)
+        ids = await within(LOOK_TIMEOUT_S, self._control.grant_list(_call(request).principal.tenant, name))
         if ids is None:
             raise Refused(NOT_FOUND)
         return json_response({"name": name, "ids": ids})
@@ -88,7 +90,7 @@ class AdminRoutes:
         call = _call(request)
         if not is_list_name(name):
             raise Refused(NOT_FOUND)
-        receipt = await self._services.control.delete_grant_list(call.principal.tenant, name)
+        receipt = await within(WRITE_TIMEOUT_S, self._control.delete_grant_list(call.principal.tenant, name))
         if receipt.outcome is WriteOutcome.UNKNOWN:
             raise Refused(NOT_FOUND)
         return json_response(
@@ -97,7 +99,7 @@ class AdminRoutes:
 
     async def _receipt(self, call: Call, verb: str, receipt: Receipt) -> Response:
         if receipt.outcome is WriteOutcome.UNKNOWN:
-            await audit_missing(self._services, call, verb, receipt.name)
+            await audit.missing(self._control, call.request_id, verb, receipt.name)
             raise Refused(NOT_FOUND)
         return json_response(
             {

@@ -72,6 +72,7 @@ class SpentView(TypedDict):
     evidence: int
     evidence_tokens: int
     matched: int
+    dropped: int
 
 
 class CoverageView(TypedDict):

@@ -16,6 +16,7 @@ from cluster.ranker import AdditiveRanker
 from cluster.ray_control import RayControlPlane
 from cluster.router import Router
 from cluster.scope import Policy
+from serve_app import audit
 from serve_app.auth import Authenticator
 from serve_app.exchange import ASGIApp
 from serve_app.ingress import build_asgi
@@ -37,6 +38,8 @@ class Edge:
 
     # Serve awaits a constructor that is a coroutine function; to mypy there is no such thing.
     async def __init__(self, settings: Settings, supervisor: Any) -> None:  # type: ignore[misc]  # noqa: ANN401
+        # To the replica's own log: standard error of its worker.
+        audit.write_events(logging.StreamHandler())
         control = RayControlPlane(supervisor)
         watch = MapWatch(control)
         router = Router(

@@ -61,7 +61,7 @@ def question(services: Services, call: Call, body: QuestionBody) -> SearchReques
 
 def _budget(services: Services, principal: Principal, body: QuestionBody) -> Budget:
     """The server's budget of the kind, with ``k`` places in the answer, lowered as asked."""
-    own = services.settings.budgets.of(Kind.PASSAGE if body.narrow.passages_only else Kind.TOOL)
+    own = services.budgets[Kind.PASSAGE if body.narrow.passages_only else Kind.TOOL]
     ceiling = min(services.policy.k_ceiling(principal.mode), own.rerank_k)
     if body.k is not None and not 1 <= body.k <= ceiling:
         raise InvalidRequest("k", str(body.k), f"an integer from 1 to {ceiling}")

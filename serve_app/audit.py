@@ -1,15 +1,43 @@
 """Audit events: what a client must not be told apart and an operator must. Closed words and request ids only.
 
-No query, id, token or tenant is logged; whoever asks about one starts from the request id.
+No query, id, token or tenant is written; whoever asks about one starts from the request id.
 """
 
 import logging
 import traceback
+from typing import Final
 
+import orjson
+
+from cluster.control import ControlPlane
+from cluster.errors import RegistryUnavailable
 from serve_app.auth_errors import Forbidden, Unauthenticated
+from serve_app.patience import LOOK_TIMEOUT_S, within
 from shards.record import Record, Status
 
-logger = logging.getLogger("shortlist.audit")
+EVENTS: Final = "shortlist.audit"
+
+logger = logging.getLogger(EVENTS)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line: time, level, event and the event's own fields."""
+
+    _FIELDS: Final = ("request_id", "verb", "cause", "error", "frames")
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See the class."""
+        own = {field: value for field in self._FIELDS if (value := getattr(record, field, None)) is not None}
+        line = {"time": record.created, "level": record.levelname, "event": record.getMessage(), **own}
+        return orjson.dumps(line).decode()
+
+
+def write_events(handler: logging.Handler) -> None:
+    """Send the events, and nothing else, to ``handler``, as JSON lines. The composition root calls it once."""
+    handler.setFormatter(JsonLines())
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
 
 
 def refused(request_id: str, error: Exception) -> None:
@@ -21,8 +49,12 @@ def refused(request_id: str, error: Exception) -> None:
             logger.info("forbidden", extra={"request_id": request_id, "cause": error.right})
 
 
-def not_visible(request_id: str, verb: str, cause: str) -> None:
-    """A record was asked for by its id and not shown; ``cause`` is ``unknown``, ``hidden`` or its status."""
+async def missing(control: ControlPlane, request_id: str, verb: str, record_id: str) -> None:
+    """A record was asked for by its id and not shown: tell operators, and nobody else, why."""
+    try:
+        cause = _cause_of(await within(LOOK_TIMEOUT_S, control.record(record_id)))
+    except RegistryUnavailable:
+        cause = "not_known_now"
     logger.info("not_visible", extra={"request_id": request_id, "verb": verb, "cause": cause})
 
 
@@ -32,8 +64,8 @@ def failed(request_id: str, error: Exception) -> None:
     logger.error("failed", extra={"request_id": request_id, "error": type(error).__qualname__, "frames": frames})
 
 
-def cause_of(stored: Record | None) -> str:
-    """Why a record was not shown: there is none, it is out of service, or it is hidden from this caller."""
+def _cause_of(stored: Record | None) -> str:
+    """There is none, it is out of service, or it is hidden from this caller."""
     if stored is None:
         return "unknown"
     return "hidden" if stored.status is Status.ENABLED else stored.status.value

@@ -3,7 +3,6 @@
 One bad line never costs the others. It checks no right by itself: the caller's writable tenants are handed in.
 """
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pydantic_core import from_json
 from typing_extensions import TypedDict
 
 from cluster.control import ControlPlane, Receipt, WriteOutcome
-from serve_app.json_body import RepeatedKey, unique_keys
+from serve_app.json_body import RepeatedKey, check_keys
 from serve_app.problems import FieldError, Refused, invalid_request
 from serve_app.record_wire import parse_record
 from shards.errors import InvalidRecord
@@ -113,7 +112,7 @@ def _line(number: int, raw: bytes) -> Line:
         if len(raw) > MAX_LINE_BYTES:
             return Line(number=number, id="", error=FieldError(field="line", allowed=f"at most {MAX_LINE_BYTES} bytes"))
         values: object = from_json(raw)
-        json.loads(raw, object_pairs_hook=unique_keys)
+        check_keys(raw)
         if not isinstance(values, dict):
             return Line(number=number, id="", error=FieldError(field="line", allowed="a JSON object"))
         record_id = str(values.get("id", ""))[:512]

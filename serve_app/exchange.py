@@ -25,7 +25,7 @@ EXCHANGE: Final = "shortlist.exchange"
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
-class ClientGone(Exception):  # noqa: N818 -- nobody is left to answer
+class ClientGone(Exception):
     """The caller closed the connection before its body was complete."""
 
 

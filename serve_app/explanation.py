@@ -87,7 +87,7 @@ async def explain_record(services: Services, call: Call, body: ExplainBody) -> E
     router, k = services.router, request.budget.evidence_k
     scope = services.policy.compile(call.principal)
     if not await router.documents(scope, (body.id,), request.deadline):
-        audit.not_visible(call.request_id, "explain", "unknown_or_hidden")
+        await audit.missing(services.control, call.request_id, "explain", body.id)
         raise Refused(NOT_FOUND)
     if not await router.documents(request.scope, (body.id,), request.deadline):
         return Explanation(id=body.id, outcome=Outcome.FILTERED_BY_NARROWING, k=k)

@@ -22,6 +22,7 @@ _ALLOWED: Final = {
     "string_too_short": "at least {min_length} characters",
     "string_too_long": "at most {max_length} characters",
     "string_pattern_mismatch": "a string that matches {pattern}",
+    "list_type": "a list",
     "too_short": "at least {min_length} entries; leave the field out to not use it",
     "too_long": "at most {max_length} entries",
     "greater_than_equal": "an integer of at least {ge}",
@@ -32,7 +33,7 @@ _ALLOWED: Final = {
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
-class RepeatedKey(ValueError):  # noqa: N818 -- a fact about the body
+class RepeatedKey(ValueError):
     """Two JSON readers may take two different values of a repeated key, so none is taken."""
 
 
@@ -46,7 +47,7 @@ def parse_body(model: type[ModelT], body: bytes) -> ModelT:
     try:
         parsed = model.model_validate_json(body)
         # Runs on bodies that the model accepted, so nesting is bounded; costs a few microseconds.
-        json.loads(body, object_pairs_hook=unique_keys)
+        check_keys(body)
     except ValidationError as error:
         raise Refused(problem_of_validation(model, error)) from error
     except RepeatedKey as error:
@@ -93,13 +94,20 @@ def _fields_at(model: type[BaseModel], location: Iterable[int | str]) -> tuple[s
     return tuple(model.model_fields)
 
 
-def unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """``object_pairs_hook`` of ``json.loads`` that refuses repeated keys.
+def check_keys(body: bytes) -> None:
+    """Read valid JSON in UTF-8 once more, for what pydantic's parser does not say.
 
     Raises:
-        RepeatedKey: if there is one.
+        RepeatedKey: if one of its objects repeats a key.
     """
+    _READER.decode(body.decode())
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     values = dict(pairs)
     if len(values) != len(pairs):
         raise RepeatedKey
     return values
+
+
+_READER: Final = json.JSONDecoder(object_pairs_hook=_unique)

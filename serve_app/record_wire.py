@@ -8,7 +8,7 @@ because one stray byte in a foreign description is no reason to lose a tool.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal
 
 import orjson
@@ -43,8 +43,10 @@ OptionalLabel = Annotated[str, StringConstraints(max_length=MAX_LABEL_CHARS, pat
 Url = Annotated[str, StringConstraints(max_length=2_048, pattern=_LINE)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS), AfterValidator(_without_controls)]
 Example = Annotated[str, StringConstraints(min_length=1, max_length=2_048), AfterValidator(_without_controls)]
-Names = Annotated[list[Name], Field(max_length=MAX_ITEMS)]
-Labels = Annotated[list[Label], Field(max_length=MAX_ITEMS)]
+# JSON has lists only; strict is off for the container so that they become tuples, their items stay strict.
+Names = Annotated[tuple[Name, ...], Field(max_length=MAX_ITEMS, strict=False)]
+Labels = Annotated[tuple[Label, ...], Field(max_length=MAX_ITEMS, strict=False)]
+Examples = Annotated[tuple[Example, ...], Field(max_length=MAX_ITEMS, strict=False)]
 
 
 class WireModel(BaseModel):
@@ -57,8 +59,8 @@ class AccessIn(WireModel):
     """Who may see the record. The tenant is never guessed."""
 
     tenant: Label
-    permissions: Labels = []
-    modes: Labels = []
+    permissions: Labels = ()
+    modes: Labels = ()
     side_effect: Literal["read", "write", "destructive"] | None = Field(
         default=None, description="What calling it does; a tool that does not say so counts as write."
     )
@@ -70,10 +72,10 @@ class _RecordIn(WireModel):
     id: Name
     namespace: Label
     access: AccessIn
-    aliases: Names = []
-    keywords: Names = []
-    examples: Annotated[list[Example], Field(max_length=MAX_ITEMS)] = []
-    tags: Names = []
+    aliases: Names = ()
+    keywords: Names = ()
+    examples: Examples = ()
+    tags: Names = ()
     capability: OptionalLabel = ""
     domain: OptionalLabel = ""
     product: OptionalLabel = ""
@@ -155,10 +157,10 @@ def _record(
             side_effect=SideEffect(access.side_effect) if access.side_effect else undeclared,
         ),
         parameters=parameters,
-        aliases=tuple(wire.aliases),
-        keywords=tuple(wire.keywords),
-        examples=tuple(wire.examples),
-        tags=tuple(wire.tags),
+        aliases=wire.aliases,
+        keywords=wire.keywords,
+        examples=wire.examples,
+        tags=wire.tags,
         capability=wire.capability,
         domain=wire.domain,
         product=wire.product,
@@ -173,36 +175,39 @@ def _record(
 
 def _canonical(parameters: dict[str, object]) -> str:
     """Canonical JSON text of a schema. References in it are kept as text and never followed."""
-    _check_nesting(parameters)
     try:
         text = orjson.dumps(parameters, option=orjson.OPT_SORT_KEYS)
     except TypeError as exc:
         raise InvalidRecord("parameters", "a JSON object", f"JSON that can be written ({exc})") from exc
     if len(text) > MAX_PARAMETERS_BYTES:
         raise InvalidRecord("parameters", f"{len(text)} bytes", f"at most {MAX_PARAMETERS_BYTES} bytes of JSON")
+    # Fewer brackets than levels cannot be too deep, and what is no number was written as null.
+    if text.count(b"{") + text.count(b"[") > MAX_PARAMETERS_DEPTH or b"null" in text:
+        _check_nesting(parameters)
     return text.decode()
 
 
 def _check_nesting(root: dict[str, object]) -> None:
     """Refuse what is too deep or is no JSON number; breadth first, so hostile depth costs no stack."""
     level: list[object] = [root]
-    for _ in range(MAX_PARAMETERS_DEPTH + 1):
-        inner: list[object] = []
-        for value in level:
-            if isinstance(value, dict):
-                inner.extend(value.values())
-            elif isinstance(value, list):
-                inner.extend(value)
-            elif isinstance(value, float) and not math.isfinite(value):
+    for _ in range(MAX_PARAMETERS_DEPTH):
+        inner = [value for outer in level for value in _values(outer)]
+        for value in inner:
+            if isinstance(value, float) and not math.isfinite(value):
                 raise InvalidRecord("parameters", str(value), "finite numbers")
-        if not inner:
+        level = [value for value in inner if isinstance(value, dict | list)]
+        if not level:
             return
-        level = inner
-    raise InvalidRecord("parameters", "nested deeper", f"at most {MAX_PARAMETERS_DEPTH} levels")
+    raise InvalidRecord("parameters", "deeper nesting", f"at most {MAX_PARAMETERS_DEPTH} levels")
+
+
+def _values(container: object) -> Iterable[object]:
+    return container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
 
 
 def _invalid(error: ErrorDetails) -> InvalidRecord:
-    field = ".".join(str(part) for part in error["loc"])
+    # The name of an unknown field is the caller's text too.
+    field = _shown(".".join(str(part) for part in error["loc"])) or "''"
     value = "nothing" if error["type"] == "missing" else _shown(error["input"])
     return InvalidRecord(field, value, _allowed(error))
 

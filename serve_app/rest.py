@@ -11,12 +11,12 @@ from starlette.exceptions import HTTPException
 
 from cluster.errors import ClusterError
 from serve_app import audit
-from serve_app.access import ACCESS, Right, demand
+from serve_app.access import ACCESS, Right, demand, methods_of
 from serve_app.admin import add_admin_routes
 from serve_app.asking import CALL, Call
 from serve_app.auth_errors import Forbidden, Unauthenticated
 from serve_app.exchange import EXCHANGE, Exchange
-from serve_app.problems import MEDIA_TYPE, Refused, problem_of
+from serve_app.problems import MEDIA_TYPE, Code, Refused, method_not_allowed, problem_of
 from serve_app.routes import add_read_routes
 from serve_app.services import Services
 from shards.errors import ShardError
@@ -55,6 +55,9 @@ async def _problem_response(request: Request, error: Exception) -> Response:
     exchange: Exchange = request.scope[EXCHANGE]
     audit.refused(exchange.request_id, error)
     problem = problem_of(error)
+    if problem.code is Code.METHOD_NOT_ALLOWED:
+        # Starlette names the methods of the first route of this path only.
+        problem = method_not_allowed(methods_of(request.scope["route"].path))
     exchange.outcome = problem.code.value
     return Response(
         problem.to_json(exchange.request_id),

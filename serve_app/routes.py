@@ -3,28 +3,24 @@
 They change nothing; who may call them stands in ``serve_app.access``.
 """
 
-import asyncio
 from dataclasses import asdict
-from typing import Final
 
 import orjson
 from fastapi import FastAPI, Request, Response
 
 from cluster.budget import Deadline
 from cluster.control import ClusterStatus
-from cluster.errors import RegistryUnavailable
 from cluster.health import Health
 from serve_app import audit
 from serve_app.asking import CALL, Call
 from serve_app.exchange import JSON
 from serve_app.metrics import CONTENT_TYPE
 from serve_app.openapi import document
+from serve_app.patience import LOOK_TIMEOUT_S, within
 from serve_app.problems import NOT_FOUND, NOT_READY, Refused
 from serve_app.record_view import stored_view
 from serve_app.services import Services
-
-CONTROL_TIMEOUT_S: Final = 2.0
-"""Time the control plane has to answer a question that is no write."""
+from shards.record import Kind
 
 
 class ReadRoutes:
@@ -37,12 +33,12 @@ class ReadRoutes:
     async def record(self, request: Request, record_id: str) -> Response:
         """One record, if the caller may see it; unknown, hidden, disabled and removed ones are the same 404."""
         call: Call = request.scope[CALL]
-        timeout_ms = self._services.settings.budgets.tool.timeout_ms
-        deadline = Deadline(call.arrived_s + timeout_ms / 1000, self._services.clock)
+        timeout_s = self._services.budgets[Kind.TOOL].timeout_ms / 1000
+        deadline = Deadline(call.arrived_s + timeout_s, self._services.clock)
         scope = self._services.policy.compile(call.principal)
         found = await self._services.router.documents(scope, (record_id,), deadline)
         if not found:
-            await audit_missing(self._services, call, "get", record_id)
+            await audit.missing(self._services.control, call.request_id, "get", record_id)
             raise Refused(NOT_FOUND)
         return json_response(stored_view(found[0]))
 
@@ -73,22 +69,7 @@ class ReadRoutes:
 
 async def cluster_status(services: Services) -> ClusterStatus:
     """The status, or a typed error in bounded time."""
-    try:
-        async with asyncio.timeout(CONTROL_TIMEOUT_S):
-            return await services.control.status()
-    except TimeoutError as error:
-        raise RegistryUnavailable("the control plane did not answer in time") from error
-
-
-async def audit_missing(services: Services, call: Call, verb: str, record_id: str) -> None:
-    """Tell operators, and nobody else, why a record was not shown."""
-    try:
-        async with asyncio.timeout(CONTROL_TIMEOUT_S):
-            stored = await services.control.record(record_id)
-    except (RegistryUnavailable, TimeoutError):
-        audit.not_visible(call.request_id, verb, "not_known_now")
-        return
-    audit.not_visible(call.request_id, verb, audit.cause_of(stored))
+    return await within(LOOK_TIMEOUT_S, services.control.status())
 
 
 def json_response(value: object) -> Response:

@@ -6,7 +6,7 @@ known, null where a narrowing was meant, or empty is an error: a narrowing that 
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
 from cluster.policy_file import LIST_PATTERN
@@ -40,7 +40,7 @@ def _pattern(value: str) -> str:
 
 RecordId = Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]
 _Value = Annotated[str, Field(min_length=1, max_length=256)]
-_Namespace = Annotated[str, Field(min_length=1, max_length=256), BeforeValidator(_pattern)]
+_Namespace = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(_pattern)]
 _Listed = BeforeValidator(_listed, json_schema_input_type=str | list[str])
 _Values = Annotated[list[_Value] | None, Field(min_length=1, max_length=_NAMED_VALUES), _Listed]
 

@@ -6,12 +6,14 @@ nothing of placement; ``cluster.placement`` makes it, and ends it when it is slo
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ray
 
 from shards.messages import Change, Document, DocumentRequest, ShardHits, ShardQuery, ShardStatus
-from shards.shard import Shard
+
+if TYPE_CHECKING:
+    from shards.shard import Shard
 
 
 class ShardActor:
@@ -19,7 +21,7 @@ class ShardActor:
 
     def __init__(self, number: int) -> None:
         self._number = number
-        self._shard = Shard(number)
+        self._shard = self._shard_class()(number)
 
     def open(self, directory: str) -> int:
         """Replace the shard by its snapshot and return the seq it stands at.
@@ -27,7 +29,7 @@ class ShardActor:
         Raises:
             CorruptSnapshot: as ``Shard.open``; the empty shard stays.
         """
-        self._shard = Shard.open(self._number, Path(directory))
+        self._shard = self._shard_class().open(self._number, Path(directory))
         return self._shard.status().seq
 
     def save(self, directory: str) -> None:
@@ -66,6 +68,13 @@ class ShardActor:
         """The Ray node this process runs on."""
         node_id: str = ray.get_runtime_context().get_node_id()
         return node_id
+
+    @staticmethod
+    def _shard_class() -> "type[Shard]":
+        # Imported by the actor's process alone: whoever only starts actors has no use for the kernels (Numba: 90 MB).
+        from shards.shard import Shard  # noqa: PLC0415
+
+        return Shard
 
 
 def start_actor(number: int) -> Any:  # noqa: ANN401 -- Ray's actor handles are untyped

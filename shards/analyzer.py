@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Final
 
 from shards.analysis import cjk, persian
-from shards.analysis.actions import LEXICON, read_lexicon
+from shards.analysis.actions import LEXICONS, is_action, read_actions, read_tool_words
 from shards.analysis.identifiers import parts_of, without_clitic
 from shards.analysis.scripts import ASCII_RUN, RUN, is_unsegmented, normalise
 from shards.analysis.stemming import stem
@@ -151,6 +151,11 @@ def actions_of(terms: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(action for term in terms for action in _ACTIONS.get(term, ())))
 
 
+def asks_for_a_tool(terms: Iterable[str]) -> bool:
+    """Whether analysed query terms hold an action or a word for a tool; a question about a fact holds neither."""
+    return any(is_action(term) or term in _TOOL_WORDS for term in terms)
+
+
 _SEPARATORS: Final = dict.fromkeys(map(ord, "-_.:'\u200c"))
 
 
@@ -168,7 +173,8 @@ def _derived_id() -> str:
     digest = hashlib.blake2b(digest_size=6)
     for entry in sources:
         digest.update(entry.read_bytes())
-    digest.update(LEXICON.read_bytes())
+    for lexicon in LEXICONS:
+        digest.update(lexicon.read_bytes())
     digest.update(f"{unicodedata.unidata_version} {version('snowballstemmer')}".encode())
     return f"text-{digest.hexdigest()}"
 
@@ -180,4 +186,5 @@ def _is_analysis(folder: str, name: str) -> bool:
 ANALYZER_ID: Final = _derived_id()
 """Changes whenever any text could give other terms or other static values; part of every snapshot."""
 
-_ACTIONS: Final = read_lexicon(terms_of)
+_ACTIONS: Final = read_actions(terms_of)
+_TOOL_WORDS: Final = read_tool_words(terms_of)

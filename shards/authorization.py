@@ -47,7 +47,7 @@ class AuthorizedRows:
             if len(self.counted) + len(missing) > FREQUENCIES_KEPT:
                 self.counted.clear()
                 missing = [row for row in dict.fromkeys(rows) if row >= 0]
-            counts = kernel.frequencies(postings, postings.spans(np.array(missing, np.int64)), self.mask)
+            counts = kernel.frequencies(postings, np.array(missing, np.int64), self.mask)
             self.counted.update(zip(missing, counts.tolist(), strict=True))
         return np.array([self.counted[row] if row >= 0 else 0 for row in rows], np.int64)
 

@@ -37,14 +37,14 @@ class Field:
 SATURATION: Final = 1.5
 """k1 of BM25F: the weighted frequency at which a term has half of its greatest impact."""
 
-NAME: Final = Field(weight=3.0, slope=0.6, usual_length=5)
+NAME: Final = Field(weight=3.5, slope=0.6, usual_length=5)
 NAMESPACE: Final = Field(weight=0.7, slope=0.3, usual_length=2)
-LABEL: Final = Field(weight=0.7, slope=0.3, usual_length=2)
-SUMMARY: Final = Field(weight=1.0, slope=0.5, usual_length=12)
+LABEL: Final = Field(weight=1.2, slope=0.3, usual_length=2)
+SUMMARY: Final = Field(weight=1.5, slope=0.5, usual_length=12)
 DETAIL: Final = Field(weight=0.4, slope=0.5, usual_length=10)
 PROPERTY_NAMES: Final = Field(weight=0.3, slope=0.7, usual_length=15, stop_words=False)
-PROPERTY_TEXTS: Final = Field(weight=0.3, slope=0.7, usual_length=60, stop_words=False)
-PROPERTY_VALUES: Final = Field(weight=0.3, slope=0.7, usual_length=15, stop_words=False)
+PROPERTY_TEXTS: Final = Field(weight=0.4, slope=0.7, usual_length=60, stop_words=False)
+PROPERTY_VALUES: Final = Field(weight=0.5, slope=0.7, usual_length=15, stop_words=False)
 
 ACTION: Final = 1.0
 """Weighted frequency of an action that the name, or the start of the summary, says."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from numba import types
 
 from shards.messages import ScoreMix
-from shards.postings import Postings, Spans
+from shards.postings import Postings
 
 _ROW_BITS: Final = 16
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
@@ -24,7 +24,7 @@ def _read(dtype: object) -> object:
     return types.Array(dtype, 1, "C", readonly=True)
 
 
-_I64, _I32, _U16, _U8, _BOOL = map(_read, (types.int64, types.int32, types.uint16, types.uint8, types.bool_))
+_I64, _U32, _U16, _U8, _BOOL = map(_read, (types.int64, types.uint32, types.uint16, types.uint8, types.bool_))
 
 
 @numba.njit(types.void(types.int64[::1], types.int64), nogil=True, cache=True)
@@ -55,20 +55,23 @@ def _sift_up(heap: npt.NDArray[np.int64], position: int) -> None:
     heap[position] = key
 
 
-@numba.njit(types.void(types.int32[::1], _I64, _I64, _I64, _I64, _U16, _U8), nogil=True, cache=True)
+@numba.njit(types.void(types.int32[::1], _I64, _I64, _I64, _U32, _U16, _U8), nogil=True, cache=True)
 def _accumulate(  # noqa: PLR0917 -- Numba wants positions
     scores: npt.NDArray[np.int32],
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
+    terms: npt.NDArray[np.int64],
     factors: npt.NDArray[np.int64],
     constants: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.uint32],
     ordinals: npt.NDArray[np.uint16],
     values: npt.NDArray[np.uint8],
 ) -> None:
     """Add ``factor * value + constant`` of each posting to the score of its row."""
-    for term in range(len(starts)):
-        factor, constant = np.int32(factors[term]), np.int32(constants[term])
-        for p in range(starts[term], ends[term]):
+    for position in range(len(terms)):
+        term = terms[position]
+        factor, constant = np.int32(factors[position]), np.int32(constants[position])
+        if term < 0 or factor | constant == 0:
+            continue
+        for p in range(offsets[term], offsets[term + 1]):
             scores[ordinals[p]] += factor * np.int32(values[p]) + constant
 
 
@@ -107,57 +110,64 @@ def _selected(scores: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_], n: int
     return result
 
 
-@numba.njit(types.int64[::1](_I64, _I64, _U16, _BOOL), nogil=True, cache=True)
+@numba.njit(types.int64[::1](_I64, _U32, _U16, _BOOL), nogil=True, cache=True)
 def _frequencies(
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
+    terms: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.uint32],
     ordinals: npt.NDArray[np.uint16],
     mask: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int64]:
-    counts = np.zeros(len(starts), np.int64)
-    for term in range(len(starts)):
+    counts = np.zeros(len(terms), np.int64)
+    for position in range(len(terms)):
+        term = terms[position]
+        if term < 0:
+            continue
         count = 0
-        for p in range(starts[term], ends[term]):
+        for p in range(offsets[term], offsets[term + 1]):
             count += mask[ordinals[p]]
-        counts[term] = count
+        counts[position] = count
     return counts
 
 
-@numba.njit(types.uint8[:, ::1](_U16, _I64, _I64, _U16, _U8), nogil=True, cache=True)
+@numba.njit(types.uint8[:, ::1](_U16, _I64, _U32, _U16, _U8), nogil=True, cache=True)
 def _channel(
     rows: npt.NDArray[np.uint16],
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
+    terms: npt.NDArray[np.int64],
+    offsets: npt.NDArray[np.uint32],
     ordinals: npt.NDArray[np.uint16],
     values: npt.NDArray[np.uint8],
 ) -> npt.NDArray[np.uint8]:
     """The value of each term in each row, 0 where it has none."""
-    found = np.zeros((len(rows), len(starts)), np.uint8)
-    for position in range(len(rows)):
-        row = rows[position]
-        for term in range(len(starts)):
+    found = np.zeros((len(rows), len(terms)), np.uint8)
+    for position in range(len(terms)):
+        term = terms[position]
+        if term < 0:
+            continue
+        end = np.int64(offsets[term + 1])
+        for place in range(len(rows)):
+            row = rows[place]
             # Invariant: ordinals below `low` are smaller than `row`, those from `high` on are not.
-            low, high = starts[term], ends[term]
+            low, high = np.int64(offsets[term]), end
             while low < high:
                 middle = (low + high) >> 1
                 if ordinals[middle] < row:
                     low = middle + 1
                 else:
                     high = middle
-            if low < ends[term] and ordinals[low] == row:
-                found[position, term] = values[low]
+            if low < end and ordinals[low] == row:
+                found[place, position] = values[low]
     return found
 
 
-def frequencies(postings: Postings, spans: Spans, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """int64[n_terms]: authorized records that hold each term; 0 for an empty span."""
-    counts: npt.NDArray[np.int64] = _frequencies(spans.starts, spans.ends, postings.ordinals, mask)
+def frequencies(postings: Postings, terms: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """int64[n_terms]: authorized records that hold each dictionary row of ``terms``; 0 for row -1."""
+    counts: npt.NDArray[np.int64] = _frequencies(terms, postings.offsets, postings.ordinals, mask)
     return counts
 
 
 def top_rows(
     postings: Postings,
-    spans: Spans,
+    terms: npt.NDArray[np.int64],
     *,
     weights: npt.NDArray[np.int64],
     mix: ScoreMix,
@@ -169,7 +179,7 @@ def top_rows(
 
     Args:
         postings: of the segment.
-        spans: where each term's postings stand in them.
+        terms: int64[n_terms], dictionary rows of the query's terms, -1 where the segment does not hold one.
         weights: int64[n_terms], weight of each term, 0 leaves it out.
         mix: how the channels add up (``ScoreMix`` says why nothing overflows).
         mask: bool[rows], the authorized rows.
@@ -184,36 +194,32 @@ def top_rows(
     """
     if n < 1:
         raise ValueError(f"n: {n} is not allowed; expected at least 1")
-    kept = weights > 0
-    spans, weights = spans.of(kept), weights[kept]
     scores = bonus.copy() if len(bonus) else np.zeros(len(mask), np.int32)
     _accumulate(
         scores,
-        spans.starts,
-        spans.ends,
+        terms,
         weights * mix.impact,
         weights * mix.presence,
+        postings.offsets,
         postings.ordinals,
         postings.impacts,
     )
-    if mix.name:
-        nothing = np.zeros(len(weights), np.int64)
-        _accumulate(
-            scores,
-            spans.name_starts,
-            spans.name_ends,
-            weights * mix.name,
-            nothing,
-            postings.name_ordinals,
-            postings.names,
-        )
+    _accumulate(
+        scores,
+        terms,
+        weights * mix.name,
+        np.zeros(len(terms), np.int64),
+        postings.name_offsets,
+        postings.name_ordinals,
+        postings.names,
+    )
     selected = _selected(scores, mask, n)
     keys, matched = selected[:-1], int(selected[-1])
     return (_ROW_MASK - (keys & _ROW_MASK)).astype(np.uint16), (keys >> _ROW_BITS).astype(np.int32), matched
 
 
-def values_of(rows: npt.NDArray[np.uint16], postings: Postings, spans: Spans) -> npt.NDArray[np.uint8]:
+def values_of(rows: npt.NDArray[np.uint16], postings: Postings, terms: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
     """uint8[rows, n_terms, 2]: impact and name channel of each term in each row, 0 where it does not occur."""
-    impacts = _channel(rows, spans.starts, spans.ends, postings.ordinals, postings.impacts)
-    names = _channel(rows, spans.name_starts, spans.name_ends, postings.name_ordinals, postings.names)
+    impacts = _channel(rows, terms, postings.offsets, postings.ordinals, postings.impacts)
+    names = _channel(rows, terms, postings.name_offsets, postings.name_ordinals, postings.names)
     return np.stack((impacts, names), axis=2)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shards.segment import Segment, next_uid
+from shards.text_table import encoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,19 +37,13 @@ class Part:
         live.flags.writeable = False
         return cls(uid=next_uid(), segment=segment, live=live, count=int(np.count_nonzero(live)))
 
-    def ordinal_of(self, record_id: str) -> int:
-        """Ordinal of a live record, or -1."""
-        ordinal = self.segment.ordinal_of(record_id)
-        alive = ordinal >= 0 and (self.live is None or bool(self.live[ordinal]))
-        return ordinal if alive else -1
-
     def without(self, record_ids: Iterable[str]) -> "Part":
         """This part with the given records dead; itself where it holds none of them alive."""
-        ordinals = [ordinal for record_id in record_ids if (ordinal := self.ordinal_of(record_id)) >= 0]
-        if not ordinals:
-            return self
+        ordinals = self.segment.ids.find_all([encoded(record_id) for record_id in record_ids])
         live = self.live_rows().copy()
-        live[ordinals] = False
+        live[ordinals[ordinals >= 0]] = False
+        if np.count_nonzero(live) == self.count:
+            return self
         return Part.of(self.segment, live)
 
     def live_rows(self) -> npt.NDArray[np.bool_]:

@@ -13,28 +13,6 @@ from shards.text_table import TextTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spans:
-    """Where the postings of some terms stand: ``starts`` and ``ends`` for impacts, ``name_*`` for names.
-
-    All are int64[n_terms]; start and end are equal where there is no posting.
-    """
-
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
-    name_starts: npt.NDArray[np.int64]
-    name_ends: npt.NDArray[np.int64]
-
-    def of(self, chosen: npt.NDArray[np.bool_]) -> "Spans":
-        """The spans of the chosen terms."""
-        return Spans(
-            starts=self.starts[chosen],
-            ends=self.ends[chosen],
-            name_starts=self.name_starts[chosen],
-            name_ends=self.name_ends[chosen],
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Postings:
     """All postings of one segment, grouped by term, ascending by ordinal inside a group.
 
@@ -57,12 +35,6 @@ class Postings:
     name_offsets: npt.NDArray[np.uint32]
     name_ordinals: npt.NDArray[np.uint16]
     names: npt.NDArray[np.uint8]
-
-    def spans(self, rows: npt.NDArray[np.int64]) -> Spans:
-        """Where the postings of dictionary rows stand; row -1 has none."""
-        starts, ends = _bounds(self.offsets, rows)
-        name_starts, name_ends = _bounds(self.name_offsets, rows)
-        return Spans(starts=starts, ends=ends, name_starts=name_starts, name_ends=name_ends)
 
     def packed(self, ranks: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
         """uint64[p], the loose form that ``assembled`` takes, with term row r numbered ``ranks[r]``."""
@@ -125,12 +97,3 @@ def _offsets(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
     offsets = np.zeros(len(counts) + 1, np.uint32)
     np.cumsum(counts, out=offsets[1:])
     return offsets
-
-
-def _bounds(
-    offsets: npt.NDArray[np.uint32], rows: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    held = rows >= 0
-    starts = np.where(held, offsets[rows], 0).astype(np.int64)
-    ends = np.where(held, offsets[rows + 1], 0).astype(np.int64)
-    return starts, ends

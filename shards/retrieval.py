@@ -14,7 +14,6 @@ from shards import kernel
 from shards.authorization import AuthorizedRows
 from shards.messages import Outcome, ScoreMix, ShardHits, ShardQuery
 from shards.part import Part
-from shards.postings import Spans
 from shards.statistics import frequency_weights
 from shards.text_table import encoded
 from shards.topk import Scored, Top, merge
@@ -42,7 +41,6 @@ class _View:
     part: Part
     authorized: AuthorizedRows
     terms: npt.NDArray[np.int64]
-    spans: Spans
     bonus: npt.NDArray[np.int32]
 
     def place(self, record_id: str) -> int:
@@ -130,7 +128,7 @@ def _view(query: ShardQuery, texts: Sequence[bytes], part: Part, rows: Authorize
     segment = part.segment
     terms = segment.postings.terms.find_all(texts)
     bonus = segment.names.bonuses(query.mentions, segment.columns, len(segment)) if query.mentions else _NO_BONUS
-    return _View(part=part, authorized=rows, terms=terms, spans=segment.postings.spans(terms), bonus=bonus)
+    return _View(part=part, authorized=rows, terms=terms, bonus=bonus)
 
 
 def _weighting(query: ShardQuery, views: Sequence[_View], authorized: int, expired: Expired) -> _Weighting:
@@ -154,7 +152,7 @@ def _selection(query: ShardQuery, views: Sequence[_View], weighting: _Weighting,
         _stop_if(expired)
         rows, scores, found = kernel.top_rows(
             view.part.segment.postings,
-            view.spans,
+            view.terms,
             weights=weighting.effective,
             mix=query.mix,
             mask=view.authorized.mask,
@@ -196,7 +194,7 @@ def _gathered(
         if len(at) == 0:
             continue
         segment = view.part.segment
-        values[at] = kernel.values_of(ordinals[at], segment.postings, view.spans)
+        values[at] = kernel.values_of(ordinals[at], segment.postings, view.terms)
         versions[at] = segment.versions[ordinals[at]]
         if len(view.bonus):
             bonuses[at] = view.bonus[ordinals[at]]
@@ -207,9 +205,10 @@ def _scores(
     values: npt.NDArray[np.uint8], weights: npt.NDArray[np.int64], mix: ScoreMix, bonuses: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.int32]:
     """int32[rows]: the score of each row from its values, equal to what the kernel added up."""
-    impacts = values[:, :, 0].astype(np.int64)
-    static = mix.impact * impacts + mix.name * values[:, :, 1] + mix.presence * (impacts > 0)
-    return (static @ weights + bonuses).astype(np.int32)
+    impacts, names = np.moveaxis(values.astype(np.int64), 2, 0)
+    static = mix.impact * impacts + mix.name * names + mix.presence * (impacts > 0)
+    scores: npt.NDArray[np.int32] = (static @ weights + bonuses).astype(np.int32)
+    return scores
 
 
 def _stop_if(expired: Expired) -> None:

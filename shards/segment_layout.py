@@ -3,6 +3,7 @@
 It fixes names and dtypes (snapshot format 1). Files, checksums and documents are ``shards.snapshot``'s task.
 """
 
+import mmap
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -44,7 +45,7 @@ def arrays_of(segment: Segment) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def segment_of(arrays: Arrays, documents: bytes | Any) -> Segment:  # noqa: ANN401
+def segment_of(arrays: Arrays, documents: bytes | mmap.mmap) -> Segment:
     """The segment of ``arrays_of``; ``KeyError`` names an array that is missing."""
     rows = len(arrays["versions"])
     columns = {field: _column(arrays, field, rows) for field in Field}

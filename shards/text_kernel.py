@@ -27,7 +27,7 @@ def shared_prefixes(blob: npt.NDArray[np.uint8], offsets: npt.NDArray[np.uint32]
         head = row - row % BLOCK
         if head == row:
             continue
-        limit = min(offsets[head + 1] - offsets[head], offsets[row + 1] - offsets[row], _MAX_SHARED)
+        limit = min(int(offsets[head + 1] - offsets[head]), int(offsets[row + 1] - offsets[row]), _MAX_SHARED)
         length = 0
         while length < limit and blob[offsets[head] + length] == blob[offsets[row] + length]:
             length += 1
@@ -44,14 +44,14 @@ def _compare(
     text: npt.NDArray[np.uint8],
 ) -> int:
     """Negative, zero or positive as the text of ``row`` is below, equal to or above ``text``, by bytes."""
-    prefix = np.int64(shared[row])
-    start = np.int64(offsets[row])
-    head = np.int64(offsets[row - row % BLOCK])
-    length = prefix + np.int64(offsets[row + 1]) - start
-    for position in range(min(length, len(text))):
+    prefix, start, head = int(shared[row]), int(offsets[row]), int(offsets[row - row % BLOCK])
+    length = prefix + int(offsets[row + 1]) - start
+    for position in range(len(text)):
+        if position >= length:
+            return -1
         own = blob[head + position] if position < prefix else blob[start + position - prefix]
         if own != text[position]:
-            return np.int64(own) - np.int64(text[position])
+            return int(own) - int(text[position])
     return length - len(text)
 
 

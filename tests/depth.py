@@ -5,7 +5,7 @@ from typing import Final
 
 from hypothesis import HealthCheck, settings
 
-_FACTOR: Final = {"moderate": 1, "deep": 40}[os.environ.get("SHORTLIST_EQUALITIES", "moderate")]
+_FACTOR: Final = {"moderate": 1, "deep": 60}[os.environ.get("SHORTLIST_EQUALITIES", "moderate")]
 
 
 def examples(moderate: int) -> settings:

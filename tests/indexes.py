@@ -12,7 +12,7 @@ from cluster.query import plan_query
 from cluster.ranker import AdditiveRanker, Ranker
 from shards.record import Record
 from shards.scope import Scope
-from tests.oracle import Mentioned, Mix, Oracle, Verdict, terms_asked
+from tests.oracle import Asked, Mentioned, Mix, Oracle, Verdict, terms_asked
 from tests.worlds import Question, World
 
 RANKER: Final = AdditiveRanker.from_config()
@@ -65,28 +65,25 @@ def comparable(answer: Answer) -> Answer:
 
 
 def verdict_on(oracle: Oracle, ask: Ask) -> Verdict:
-    """The oracle's ranking, from the mentions and the mix that the cluster planned for the question."""
+    """The oracle's ranking, from the weights, mentions and mix that the cluster planned for the question."""
     plan = plan_query(ask.question.text)
-    asked = terms_asked(ask.question.text)
-    assert dict(zip(plan.terms, plan.term_weights, strict=True)) == asked
+    assert list(plan.terms) == terms_asked(ask.question.text)
     mix = RANKER.mix(plan)
-    return oracle.judge(
-        ask.scope,
-        list(asked),
-        list(asked.values()),
-        [Mentioned(field=one.field.value, key=one.key, bonus=one.bonus) for one in plan.mentions],
-        Mix(impact=mix.impact, name=mix.name, presence=mix.presence),
-    )
+    mentions = [Mentioned(field=one.field.value, key=one.key, bonus=one.bonus) for one in plan.mentions]
+    mix_of_question = Mix(impact=mix.impact, name=mix.name, presence=mix.presence)
+    asked = Asked(terms=plan.terms, weights=plan.term_weights, mentions=mentions, mix=mix_of_question)
+    return oracle.judge(ask.scope, asked)
 
 
 def expected_hits(oracle: Oracle, ask: Ask, verdict: Verdict) -> list[tuple[str, int]]:
-    """(id, score) of the right hits: pinned ones in any case, then the best, all in the one total order."""
+    """(id, score) of the right hits: pinned ones in any case, then the best, all in the one total order.
+
+    A preferred record is a candidate in any case, but a hit only where it scores.
+    """
     scores = dict(verdict.ranking)
-    visible = {record.id for record in oracle.visible(ask.scope)}
     places = ask.budget.evidence_k
-    pinned = {one for one in ask.question.pinned[:places] if one in visible}
-    asked_for = pinned | (visible & set(ask.question.preferred))
-    rows = {one: scores.get(one, 0) for one in {*scores, *asked_for}}
+    pinned = {one for one in ask.question.pinned[:places] if oracle.sees(ask.scope, one)}
+    rows = {one: scores.get(one, 0) for one in {*scores, *pinned}}
     order = sorted(rows.items(), key=lambda row: (-row[1], row[0]))
     free = [row for row in order if row[0] not in pinned][: places - len(pinned)]
     return [row for row in order if row[0] in pinned or row in free]

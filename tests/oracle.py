@@ -36,6 +36,20 @@ class Mix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A planned question: distinct terms with their weights, look-ups, and how channels add up.
+
+    ``given`` are final weights that replace those of the authorized set's own frequencies, None for those.
+    """
+
+    terms: Sequence[str]
+    weights: Sequence[int]
+    mentions: Sequence[Mentioned]
+    mix: Mix
+    given: Sequence[int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """What is right for one caller and one query.
 
@@ -65,30 +79,25 @@ class Oracle:
         """The admitted records, by id."""
         return [self.records[one] for one in sorted(self.records) if self.admits(scope, self.records[one])]
 
-    def judge(
-        self, scope: Scope, terms: Sequence[str], weights: Sequence[int], mentions: Sequence[Mentioned], mix: Mix
-    ) -> Verdict:
+    def sees(self, scope: Scope, record_id: str) -> bool:
+        """Whether the scope admits the record of this id."""
+        return record_id in self.records and self.admits(scope, self.records[record_id])
+
+    def judge(self, scope: Scope, asked: Asked) -> Verdict:
         """Rank the whole authorized set."""
         admitted = self.visible(scope)
         postings = {record.id: postings_of(record) for record in admitted}
-        frequencies = [sum(term in held for held in postings.values()) for term in terms]
-        terms_worth = [
-            worth(len(admitted), frequency, weight) for frequency, weight in zip(frequencies, weights, strict=True)
-        ]
+        frequencies = [sum(term in held for held in postings.values()) for term in asked.terms]
+        pairs = zip(frequencies, asked.weights, strict=True)
+        own = [worth(len(admitted), frequency, weight) for frequency, weight in pairs]
+        worths = dict(zip(asked.terms, asked.given or own, strict=True))
         scores = {
-            record.id: bonus_of(record, mentions)
-            + sum(
-                term_worth * (mix.impact * impact + mix.name * name + mix.presence)
-                for term, term_worth in zip(terms, terms_worth, strict=True)
-                for impact, name in [postings[record.id].get(term, (None, None))]
-                if impact is not None and name is not None
-            )
+            record.id: bonus_of(record, asked.mentions) + score_of(postings[record.id], worths, asked.mix)
             for record in admitted
         }
-        ranking = sorted(
-            ((one, score) for one, score in scores.items() if score > 0), key=lambda row: (-row[1], row[0])
-        )
-        return Verdict(authorized=len(admitted), ranking=tuple(ranking), frequencies=tuple(frequencies))
+        scored = [(one, score) for one, score in scores.items() if score > 0]
+        ranking = tuple(sorted(scored, key=lambda row: (-row[1], row[0])))
+        return Verdict(authorized=len(admitted), ranking=ranking, frequencies=tuple(frequencies))
 
     def admits(self, scope: Scope, record: Record) -> bool:
         """Enabled, admitted by any grant, by no denial, and left by every narrowing."""
@@ -145,6 +154,15 @@ def worth(authorized: int, frequency: int, weight: int) -> int:
     return min(2047, max(1, round(128 * idf * weight / 256)))
 
 
+def score_of(held: Mapping[str, tuple[int, int]], worths: Mapping[str, int], mix: Mix) -> int:
+    """The sum over the terms that the record holds."""
+    return sum(
+        worths[term] * (mix.impact * impact + mix.name * name + mix.presence)
+        for term, (impact, name) in held.items()
+        if term in worths
+    )
+
+
 def bonus_of(record: Record, mentions: Sequence[Mentioned]) -> int:
     """The best bonus of each field whose value is mentioned, added up over the fields."""
     values = {
@@ -176,10 +194,9 @@ def tokens_in(text: str) -> list[str]:
     return terms
 
 
-def terms_asked(text: str) -> dict[str, int]:
-    """The terms of a question with their weights: 256 a word, 128 a joined form that is no word of its own."""
-    words = set(re.findall(r"[a-z0-9]+", text))
-    return {term: 256 if term in words else 128 for term in tokens_in(text)}
+def terms_asked(text: str) -> list[str]:
+    """The distinct terms of a question in order of first appearance; how much each weighs is the planner's choice."""
+    return list(dict.fromkeys(tokens_in(text)))
 
 
 def postings_of(record: Record) -> dict[str, tuple[int, int]]:

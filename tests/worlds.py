@@ -53,11 +53,6 @@ class Question:
     pinned: tuple[str, ...] = ()
     preferred: tuple[str, ...] = ()
 
-    @property
-    def kept(self) -> frozenset[str]:
-        """Ids asked for whatever they score."""
-        return frozenset((*self.pinned, *self.preferred))
-
 
 def _record(
     number: int,
@@ -126,7 +121,8 @@ _bodies = st.fixed_dictionaries(
 @st.composite
 def records(draw: st.DrawFn, max_size: int = 40) -> tuple[Record, ...]:
     """Records with distinct ids ``r00``…; some words are shared by many, so that scores tie."""
-    numbers = draw(st.lists(st.integers(0, 39), max_size=max_size, unique=True))
+    size = max_size - draw(st.integers(0, max_size))  # drawn apart, because lists alone stay short
+    numbers = draw(st.lists(st.integers(0, 39), min_size=size, max_size=size, unique=True))
     return tuple(_record(number, **draw(_bodies)) for number in numbers)
 
 
@@ -151,7 +147,9 @@ _grants = st.builds(
     Grant,
     reason=st.just("drawn"),
     tenants=st.sets(st.sampled_from(TENANTS), min_size=1).map(frozenset),
-    permissions=st.sampled_from((frozenset({"p1", "p2"}), frozenset({"p1"}), frozenset())),
+    permissions=st.sampled_from(
+        (frozenset({"p1", "p2"}), frozenset({"p1", "p2", "p3"}), frozenset({"p1"}), frozenset())
+    ),
     mode=st.sampled_from(("analyzer", "autonomous")),
     side_effects=st.sampled_from((frozenset(SideEffect), frozenset({SideEffect.READ}))),
     namespaces=st.sampled_from((None, None, frozenset({"srv/*"}), frozenset({"srv", "lab*"}), frozenset({"*"}))),
@@ -182,7 +180,7 @@ _narrowings = st.one_of(
 
 scopes = st.builds(
     Scope,
-    grants=st.lists(_grants, max_size=3).map(tuple),
+    grants=st.sampled_from((2, 1, 3, 0)).flatmap(lambda size: st.tuples(*[_grants] * size)),
     denials=st.lists(_denials, max_size=1).map(tuple),
     narrowing=_narrowings,
 )
@@ -196,13 +194,17 @@ WIDE: Final = Grant(
 )
 """Admits everything that a drawn world holds and nothing that ``hidden`` adds."""
 
-callers = st.one_of(st.just(Scope(grants=(WIDE,))), scopes)
+callers = st.one_of(
+    st.just(Scope(grants=(WIDE,))), st.builds(Scope, grants=st.just((WIDE,)), narrowing=_narrowings), scopes
+)
 
 
 @st.composite
 def questions(draw: st.DrawFn) -> Question:
     """Words, among them unknown and hidden ones, in spellings that may name a tool, a capability or a domain."""
-    words = draw(st.lists(st.sampled_from((*WORDS, *WORDS, UNKNOWN_WORD, SENTINEL_WORD)), max_size=7))
+    size = draw(st.sampled_from((3, 2, 1, 4, 5, 2, 3, 7, 1, 0)))
+    asked = st.sampled_from((*WORDS, *WORDS, UNKNOWN_WORD, SENTINEL_WORD))
+    words = draw(st.lists(asked, min_size=size, max_size=size))
     joiner = draw(st.sampled_from((" ", " ", " ", "_", ", ")))
     return Question(
         text=joiner.join(words) or "?",

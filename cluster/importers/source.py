@@ -69,6 +69,11 @@ class Defaults:
     namespace: str | None = None
     side_effect: SideEffect = SideEffect.WRITE
 
+    @property
+    def writable(self) -> frozenset[str] | None:
+        """Tenants whose records the import may write; None is every one."""
+        return None if self.tenant is None else frozenset((self.tenant,))
+
     def fill(self, values: Mapping[str, object]) -> dict[str, object]:
         """The values with the missing ones filled in.
 

@@ -23,27 +23,19 @@ Example:
 """
 
 
-class Cuts(click.ParamType):
-    """Comma-separated rising positive integers: ``1,5,10``."""
-
-    name = "numbers"
-
-    def convert(
-        self, value: str | tuple[int, ...], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        """The numbers, ascending, each once."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            numbers = {int(part) for part in value.split(",")}
-        except ValueError:
-            numbers = set()
-        if not numbers or min(numbers) < 1 or max(numbers) > MAX_CUT:
-            self.fail(f"{value!r} is not a list of numbers from 1 to {MAX_CUT:,} such as 1,5,10", param, ctx)
-        return tuple(sorted(numbers))
-
-
 MAX_CUT: Final = 10_000
+
+
+def cuts_of(_context: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
+    """The numbers of ``1,5,10``, ascending, each once.
+
+    Raises:
+        BadParameter: if one is no number from 1 to ``MAX_CUT``; click names the option.
+    """
+    parts = value.split(",")
+    if not all(part.strip().isdecimal() and 1 <= int(part) <= MAX_CUT for part in parts):
+        raise click.BadParameter(f"{value!r} is not a list of numbers from 1 to {MAX_CUT:,} such as 1,5,10")
+    return tuple(sorted({int(part) for part in parts}))
 
 
 @click.command(epilog=_EXAMPLE)
@@ -64,9 +56,14 @@ MAX_CUT: Final = 10_000
     metavar="FILE",
     help="Labelled queries, in the same formats.",
 )
-@click.option("--k", "ks", type=Cuts(), default="1,5,10,15,20", show_default=True, help="Answer sizes to report.")
+@click.option("--k", "ks", callback=cuts_of, default="1,5,10,15,20", show_default=True, help="Answer sizes to report.")
 @click.option(
-    "--candidates", "cuts", type=Cuts(), default="20,50,100,200", show_default=True, help="Candidate cuts to report."
+    "--candidates",
+    "cuts",
+    callback=cuts_of,
+    default="20,50,100,200",
+    show_default=True,
+    help="Candidate cuts to report.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use only the first queries.")
 @click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True, help="Shards of the index.")

@@ -1,40 +1,40 @@
 """``shortlist serve``: one machine's cluster, from the first import to Ctrl-C.
 
-It composes; the pieces are ``serve_app.launch``, ``serve_app.local_ray`` and the import runner.
+It composes; the pieces are ``serve_app.launch``, ``serve_app.local_ray`` and ``cluster.importing``.
 """
 
 import os
 import shutil
 import signal
+import socket
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from cluster.config import Settings, load_settings
 from cluster.errors import InvalidConfiguration, RegistryUnavailable, UnreadableSource
 from cluster.health import Health
-from cluster.importers.botocore import read_botocore
-from cluster.importers.source import Defaults
-from cluster.importing import run_import
-from cluster.registry import Registry
+from cluster.importing import ImportReport
 from serve_app import launch
+from serve_app.cli.embedded import import_embedded
 from serve_app.cli.serve_view import Quiet, Screen, View
 from serve_app.keys import KeySet
 from serve_app.listening import listeners_of
-from serve_app.record_wire import parse_record
-from shards.record import SHARED_TENANT
 
 if TYPE_CHECKING:
     from serve_app.local_ray import LocalRay
 
-_READY_TIMEOUT_S = 900.0
-_STATUS_PERIOD_S = 0.25
+_READY_TIMEOUT_S: Final = 900.0
+_STATUS_PERIOD_S: Final = 0.25
+_START_ATTEMPTS: Final = 4
+"""Copies of one shard that may fail before the start is given up."""
 
 
 @click.command(epilog="Example: shortlist serve --port 8900 --shards 2")
@@ -60,7 +60,9 @@ def command(
     try:
         settings = _settings(config, home, port)
         KeySet.from_settings(settings.auth, settings.home)
-        _serve(settings, shards, Quiet() if as_json else Screen(), embedded=not no_embedded)
+        _check_port(settings)
+        count = shards or settings.cluster.shards or len(os.sched_getaffinity(0))
+        _Serving(settings, count, Quiet() if as_json else Screen(), embedded=not no_embedded).run()
     except (InvalidConfiguration, RegistryUnavailable, UnreadableSource) as exc:
         raise click.ClickException(str(exc)) from exc
 
@@ -71,80 +73,118 @@ def _settings(config: Path | None, home: Path | None, port: int | None) -> Setti
     return settings.model_copy(update={"http": http, "home": (home or settings.home).absolute()})
 
 
-def _serve(settings: Settings, shards: int | None, view: View, *, embedded: bool) -> None:
-    started_s = time.monotonic()
-    count = shards or settings.cluster.shards or len(os.sched_getaffinity(0))
-    if embedded:
-        _import_embedded(settings, view)
-    with _private_run() as run:
-        launch.apply(launch.prepare_environment(settings, run, launch.free_ports()))
-        # Imported here and not above, because Serve reads the environment while it is imported.
-        from serve_app.local_ray import LocalRay  # noqa: PLC0415
-
-        with _interruptible() as stop, view.step("Starting Ray") as done, LocalRay(settings, count, run) as cluster:
-            done()
-            _start(cluster, view, stop)
-            if not stop.is_set():
-                view.ready(settings, listeners_of(os.getpid()), seconds=time.monotonic() - started_s)
-                stop.wait()
-            view.stopping()
-    view.stopped()
+def _check_port(settings: Settings) -> None:
+    """Refuse a port that is taken while nothing has been started for it."""
+    http = settings.http
+    try:
+        socket.create_server((http.host, http.port), family=_family(http.host)).close()
+    except OSError as exc:
+        reason = os.strerror(exc.errno or 0)
+        raise click.ClickException(f"{http.host} port {http.port}: {reason}; choose another with --port") from exc
 
 
-def _start(cluster: "LocalRay", view: View, stop: threading.Event) -> None:
-    cluster.start_loading()
-    with view.step("Starting the endpoint") as done:
-        cluster.start_serving()
-        done()
-    ends_s = time.monotonic() + _READY_TIMEOUT_S
-    with view.loading() as show:
-        while not stop.wait(_STATUS_PERIOD_S):
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+class _Serving:
+    """One run of the command. Ctrl-C and SIGTERM set ``_stop``, so that the end is always the orderly one."""
+
+    def __init__(self, settings: Settings, shards: int, view: View, *, embedded: bool) -> None:
+        self._settings = settings
+        self._shards = shards
+        self._view = view
+        self._embedded = embedded
+        self._stop = threading.Event()
+        self._started_s = time.monotonic()
+
+    def run(self) -> None:
+        """From nothing to nothing."""
+        with self._interruptible(), _private_run() as run:
+            launch.apply(launch.prepare_environment(self._settings, run, launch.free_ports()))
+            # Imported here and not above, because Serve reads the environment while it is imported.
+            from serve_app.local_ray import LocalRay  # noqa: PLC0415
+
+            with LocalRay(self._settings, self._shards, run) as cluster:
+                with self._view:
+                    self._start(cluster)
+                if not self._stop.is_set():
+                    seconds = time.monotonic() - self._started_s
+                    self._view.ready(self._settings, listeners_of(os.getpid()), seconds=seconds)
+                    self._stop.wait()
+                self._view.stopping()
+        self._view.stopped()
+
+    def _start(self, cluster: "LocalRay") -> None:
+        """Import while Ray starts; then load while the endpoint starts."""
+        over = threading.Event()
+        with ThreadPoolExecutor(max_workers=1) as importer, _set_at_end(over):
+            imported: Future[ImportReport | None] = importer.submit(self._import_embedded, over)
+            with self._view.step("Starting Ray"):
+                cluster.start()
+                # Ray took SIGTERM for itself.
+                self._take_signals()
+                cluster.start_proxy()
+            report = imported.result()
+        if report is not None:
+            self._view.imported(report)
+        if self._stop.is_set():
+            return
+        cluster.start_loading()
+        with self._view.step("Starting the endpoint"):
+            cluster.start_replicas()
+        self._await_shards(cluster)
+
+    def _await_shards(self, cluster: "LocalRay") -> None:
+        ends_s = time.monotonic() + _READY_TIMEOUT_S
+        while not self._stop.wait(_STATUS_PERIOD_S):
             status = cluster.status()
-            show(status)
+            self._view.loading(status)
             if status.health is Health.READY:
                 return
-            if time.monotonic() > ends_s:
-                raise click.ClickException(f"the shards were not loaded within {_READY_TIMEOUT_S:.0f} s")
+            if any(copy.replaced >= _START_ATTEMPTS for copy in status.copies) or time.monotonic() > ends_s:
+                raise click.ClickException(f"the shards cannot be loaded; {cluster.logs} says why")
+
+    def _import_embedded(self, over: threading.Event) -> ImportReport | None:
+        self._settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not self._embedded:
+            return None
+
+        def broken_off() -> bool:
+            return self._stop.is_set() or over.is_set()
+
+        return import_embedded(self._settings.registry_url, self._view.importing, broken_off)
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._take_signals()
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take_signals(self) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda _number, _frame: self._stop.set())
+
+
+@contextmanager
+def _set_at_end(event: threading.Event) -> Iterator[None]:
+    """Whatever ends the block, an error included: nobody shall wait for what only the block wanted."""
+    try:
+        yield
+    finally:
+        event.set()
 
 
 @contextmanager
 def _private_run() -> Iterator[Path]:
-    """A folder for the sockets and logs of this run, readable for its user only and removed at a clean end.
+    """A folder for the sockets and logs of this run, readable for its user only; it stays if the run fails.
 
     Always below /tmp, whatever TMPDIR says: socket paths end at 107 characters, and HAProxy's needs 80 of them.
     """
     run = Path(tempfile.mkdtemp(prefix="shortlist-", dir="/tmp"))
     yield run
     shutil.rmtree(run, ignore_errors=True)
-
-
-def _import_embedded(settings: Settings, view: View) -> None:
-    """Fill an empty registry with the catalogue that is installed with botocore."""
-    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    registry = Registry(settings.registry_url)
-    try:
-        if registry.last_seq() > 0:
-            return
-        with view.importing() as progress:
-            defaults = Defaults(tenant=SHARED_TENANT)
-            report = run_import(registry, read_botocore(), parse_record, defaults, progress)
-        view.imported(report)
-    finally:
-        registry.close()
-
-
-@contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """An event that Ctrl-C and SIGTERM set, so that the end is always the orderly one. A second Ctrl-C ends hard."""
-    stop = threading.Event()
-
-    def ask(_number: int, _frame: object) -> None:
-        stop.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

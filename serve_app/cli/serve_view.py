@@ -1,37 +1,47 @@
 """What ``shortlist serve`` shows: progress on a terminal, or one JSON object for a program. It starts nothing."""
 
 import os
-from collections.abc import Callable, Iterator
+import shlex
+import sys
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Final, Protocol
+from types import TracebackType
+from typing import Final, Protocol, Self
 
 import click
 import orjson
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from cluster.config import Settings
 from cluster.control import ClusterStatus
 from cluster.importing import ImportReport, Phase
-from cluster.importing import Progress as ImportProgress
 from serve_app.listening import Listener
 
 _PHASES: Final = {Phase.READING: "Reading the AWS catalogue", Phase.WRITING: "Writing the registry"}
 
 
 class View(Protocol):
-    """The steps of ``shortlist serve`` as somebody watches them."""
+    """Somebody who watches ``shortlist serve``. Inside its ``with``, steps may overlap and come from any thread."""
 
-    def importing(self) -> AbstractContextManager[ImportProgress]:
-        """The embedded catalogue is being imported."""
+    def __enter__(self) -> Self:
+        """The start has begun."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """It has ended, well or not."""
+
+    def step(self, name: str) -> AbstractContextManager[None]:
+        """Something without a measure of progress."""
+
+    def importing(self, phase: Phase, share: float, label: str) -> None:
+        """A ``cluster.importing.Progress``."""
 
     def imported(self, report: ImportReport) -> None:
-        """It was."""
+        """The embedded catalogue is in the registry."""
 
-    def step(self, name: str) -> AbstractContextManager[Callable[[], None]]:
-        """Something without a measure of progress; calling the value ends it."""
-
-    def loading(self) -> AbstractContextManager[Callable[[ClusterStatus], None]]:
+    def loading(self, status: ClusterStatus) -> None:
         """The shards are being loaded."""
 
     def ready(self, settings: Settings, listeners: tuple[Listener, ...], *, seconds: float) -> None:
@@ -48,84 +58,64 @@ class Screen:
     """For a person."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=False, highlight=False)
+        # Bound now: the standard output of Ray's driver is redirected later.
+        self._console = Console(file=sys.stdout, highlight=False)
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, console=self._console)
+        self._tasks: dict[object, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
 
     @contextmanager
-    def importing(self) -> Iterator[ImportProgress]:
+    def step(self, name: str) -> Iterator[None]:
         """See ``View``."""
-        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f}%"),
-                   TimeElapsedColumn())  # fmt: skip
-        with Progress(*columns, console=self._console) as progress:
-            tasks = {phase: progress.add_task(text, total=1.0, start=False) for phase, text in _PHASES.items()}
+        task = self._progress.add_task(name, total=None)
+        yield
+        self._progress.update(task, total=1, completed=1)
 
-            def show(phase: Phase, share: float, _: str) -> None:
-                progress.start_task(tasks[phase])
-                progress.update(tasks[phase], completed=share)
-
-            yield show
+    def importing(self, phase: Phase, share: float, label: str) -> None:  # noqa: ARG002 -- the signature of Progress
+        """See ``View``."""
+        self._show(phase, _PHASES[phase], share, 1.0)
 
     def imported(self, report: ImportReport) -> None:
         """See ``View``."""
+        refused = f"; {len(report.refused)} refused" if report.refused else ""
         self._console.print(
             f"Imported {report.imported:,} AWS operations in {report.seconds:.1f} s"
-            f" ({report.records_per_second:,.0f} records/s)"
-            + (f"; {len(report.refused)} refused" if report.refused else "")
+            f" ({report.records_per_second:,.0f} records/s){refused}"
         )
 
-    @contextmanager
-    def step(self, name: str) -> Iterator[Callable[[], None]]:
+    def loading(self, status: ClusterStatus) -> None:
         """See ``View``."""
-        with Progress(
-            SpinnerColumn(finished_text="✓"), TextColumn("{task.description}"), TimeElapsedColumn(),
-            console=self._console,
-        ) as progress:  # fmt: skip
-            task = progress.add_task(name, total=1)
-            ended = False
+        for number, copy in enumerate(status.copies):
+            # Read is not yet searchable: the last step of the bar is the copy's own word.
+            total = copy.expected_records + 1
+            self._show(number, f"Loading shard {copy.shard}", copy.loaded_records + copy.ready, total)
 
-            def done() -> None:
-                nonlocal ended
-                if not ended:
-                    progress.update(task, completed=1)
-                    progress.stop()
-                    ended = True
-
-            yield done
-
-    @contextmanager
-    def loading(self) -> Iterator[Callable[[ClusterStatus], None]]:
-        """See ``View``."""
-        with Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-            console=self._console,
-        ) as progress:  # fmt: skip
-            tasks: dict[int, TaskID] = {}
-
-            def show(status: ClusterStatus) -> None:
-                for number, copy in enumerate(status.copies):
-                    if number not in tasks:
-                        tasks[number] = progress.add_task(f"Loading shard {copy.shard}", total=copy.expected_records)
-                    progress.update(
-                        tasks[number],
-                        completed=copy.loaded_records,
-                        total=copy.expected_records,
-                    )
-
-            yield show
+    def _show(self, key: object, name: str, completed: float, total: float) -> None:
+        if key not in self._tasks:
+            self._tasks[key] = self._progress.add_task(name, total=total)
+        self._progress.update(self._tasks[key], completed=completed, total=total)
 
     def ready(self, settings: Settings, listeners: tuple[Listener, ...], *, seconds: float) -> None:
         """See ``View``."""
-        url = url_of(settings)
-        self._console.print(f"\nShortlist is ready at [bold]{url}[/bold] after {seconds:.1f} s. Three things to try:\n")
+        self._console.print(f"\nShortlist is ready at [bold]{url_of(settings)}[/bold] after {seconds:.1f} s. Try:\n")
         for line in examples(settings):
             self._console.print(f"  {line}", soft_wrap=True, markup=False)
-        open_ones = [listener for listener in listeners if not listener.loopback]
-        ports = ", ".join(f"{listener.port} ({listener.process})" for listener in listeners if listener.loopback)
-        self._console.print(f"\nPorts on loopback: {ports}", soft_wrap=True, markup=False)
-        if open_ones:
-            ports = ", ".join(f"{listener.port} ({listener.process})" for listener in open_ones)
-            self._console.print(f"Ports on every interface: {ports}", soft_wrap=True, markup=False)
-            self._console.print("Ray's own ports answer only to the token in ray.token in the home folder.")
-        self._console.print("\nCtrl-C stops it.")
+        for label, group in (
+            ("Ports on loopback", [found for found in listeners if found.loopback]),
+            ("Ports on other interfaces", [found for found in listeners if not found.loopback]),
+        ):
+            ports = ", ".join(f"{found.port} ({found.process})" for found in group) or "none"
+            self._console.print(f"\n{label}: {ports}", soft_wrap=True, markup=False)
+        self._console.print("\nRay's own ports answer only to the token in ray.token of the home. Ctrl-C stops all.")
 
     def stopping(self) -> None:
         """See ``View``."""
@@ -139,23 +129,30 @@ class Screen:
 class Quiet:
     """For a program: one object on standard output when ready, nothing else."""
 
+    def __init__(self) -> None:
+        self._output = sys.stdout
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return
+
     @contextmanager
-    def importing(self) -> Iterator[ImportProgress]:
+    def step(self, name: str) -> Iterator[None]:  # noqa: ARG002 -- the protocol's signature
         """See ``View``."""
-        yield lambda _phase, _share, _label: None
+        yield
+
+    def importing(self, phase: Phase, share: float, label: str) -> None:
+        """See ``View``."""
 
     def imported(self, report: ImportReport) -> None:
         """See ``View``."""
 
-    @contextmanager
-    def step(self, name: str) -> Iterator[Callable[[], None]]:  # noqa: ARG002 -- the protocol's signature
+    def loading(self, status: ClusterStatus) -> None:
         """See ``View``."""
-        yield lambda: None
-
-    @contextmanager
-    def loading(self) -> Iterator[Callable[[ClusterStatus], None]]:
-        """See ``View``."""
-        yield lambda _: None
 
     def ready(self, settings: Settings, listeners: tuple[Listener, ...], *, seconds: float) -> None:
         """See ``View``."""
@@ -170,7 +167,7 @@ class Quiet:
                 for found in listeners
             ],
         }
-        click.echo(orjson.dumps(ready).decode())
+        click.echo(orjson.dumps(ready).decode(), file=self._output)
 
     def stopping(self) -> None:
         """See ``View``."""
@@ -187,14 +184,17 @@ def url_of(settings: Settings) -> str:
 
 
 def examples(settings: Settings) -> list[str]:
-    """Three calls that work as they stand, with a token of the local key where that is the key in use."""
+    """A line that sets TOKEN, then three calls that work as they stand."""
     url = url_of(settings)
-    token = "TOKEN=... # of your own issuer"  # noqa: S105 -- no token
+    token = "TOKEN=...  # of the issuer that the settings name"  # noqa: S105 -- no token
     if settings.auth.local_key:
-        token = f"TOKEN=$(shortlist token --tenant demo --role reader --mode autonomous --home '{settings.home}')"
-    send = 'curl -s -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json"'
+        home = shlex.quote(str(settings.home))
+        token = f"TOKEN=$(shortlist token --tenant demo --role reader --mode autonomous --home {home})"
+    call = f'curl -s -H "Authorization: Bearer $TOKEN" {url}'
+    json = '-H "Content-Type: application/json"'
     return [
-        f'{token}; {send} {url}/v1/search -d \'{{"query": "create a bucket", "k": 5}}\'',
-        f"{token}; {send} {url}/v1/records/aws:s3:CreateBucket",
-        f"curl -s {url}/readyz",
+        token,
+        f'{call}/v1/search {json} -d \'{{"query": "create a bucket", "k": 5}}\'',
+        f'{call}/v1/explain {json} -d \'{{"query": "create a bucket", "id": "aws:s3:CreateBucket"}}\'',
+        f"{call}/v1/records/aws:s3:CreateBucket",
     ]

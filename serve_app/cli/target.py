@@ -141,7 +141,9 @@ def _options(role: str, *, local: bool) -> list[Callable[[Callable[..., None]], 
         click.option("--url", default="", envvar="SHORTLIST_URL", help="The endpoint. [default: as in the settings]"),
         click.option("--token", default="", envvar="SHORTLIST_TOKEN", help="Bearer token. [default: of the local key]"),
         *([in_process] if local else []),
-        click.option("--tenant", default="demo", show_default=True, help="Tenant of the default token, and of --local."),
+        click.option(
+            "--tenant", default="demo", show_default=True, help="Tenant of the default token, and of --local."
+        ),
         click.option("--role", "roles", multiple=True, default=(role,), show_default=True, help="As --tenant."),
         click.option("--mode", default="autonomous", show_default=True, help="As --tenant."),
         click.option("--home", type=click.Path(path_type=Path, file_okay=False), help="Folder of key and registry."),

@@ -273,3 +273,19 @@ def test_connections_are_durable_and_in_wal_mode(registry: Registry) -> None:
             for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
     assert settings == ["wal", 2, 1]
+
+
+def test_an_id_of_another_tenant_is_not_taken_over_also_after_its_removal(registry: Registry) -> None:
+    write(registry, tool("a", tenant="acme"), tool("b", tenant="acme"), tool("c", tenant="other"))
+    registry.remove("b")
+    batch = [tool("a", tenant="other"), tool("b", tenant="other"), tool("c", "new", tenant="other"), tool("d")]
+    receipts = registry.upsert_many(batch, tenants={"other"})
+    assert [receipt.outcome for receipt in receipts] == ["foreign", "foreign", "imported", "foreign"]
+    assert [receipt.version for receipt in receipts] == [0, 0, 2, 0]
+    assert registry.get("b") is None
+
+
+def test_a_url_that_names_no_database_is_reported_without_repeating_it() -> None:
+    with pytest.raises(RegistryUnavailable) as caught:
+        Registry("nonsense://user:secret@host/db")
+    assert "secret" not in str(caught.value)

@@ -24,6 +24,20 @@ for turn in range(30):
         print(receipt.seq, receipt.version, receipt.record_id, receipt.outcome)
 """
 
+_KILLED = """
+import os, sys
+from pathlib import Path
+from cluster.registry import Registry
+from shards.record import Access, Kind, Record
+
+def records():
+    for n in range(9000):
+        yield Record(id=str(n), kind=Kind.TOOL, name="n", namespace="ns", description="", access=Access(tenant="*"))
+    os.kill(os.getpid(), 9)
+
+Registry.in_home(Path(sys.argv[1])).upsert_many(records())
+"""
+
 
 def tool(record_id: str, description: str, version: int = 0) -> Record:
     return Record(
@@ -38,8 +52,9 @@ def tool(record_id: str, description: str, version: int = 0) -> Record:
 
 
 def test_processes_that_write_at_once_get_seqs_without_gap_and_versions_without_repeat(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _WRITER]
     writers = [
-        subprocess.Popen([sys.executable, "-c", _WRITER, name, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+        subprocess.Popen([*command, name, str(tmp_path)], stdout=subprocess.PIPE, text=True)  # noqa: S603 -- ours
         for name in ("w0", "w1", "w2")
     ]
     lines = [line.split() for writer in writers for line in writer.communicate(timeout=120)[0].splitlines()]
@@ -81,16 +96,8 @@ def test_of_writers_that_race_with_one_version_exactly_one_wins(tmp_path: Path) 
 
 
 def test_a_writer_killed_inside_its_transaction_leaves_nothing(tmp_path: Path) -> None:
-    script = (
-        "import os, sys\nfrom pathlib import Path\nfrom cluster.registry import Registry\n"
-        "from shards.record import Access, Kind, Record\n"
-        "def records():\n"
-        "    for n in range(9000):\n"
-        "        yield Record(id=str(n), kind=Kind.TOOL, name='n', namespace='ns', description='', access=Access(tenant='*'))\n"
-        "    os.kill(os.getpid(), 9)\n"
-        "Registry.in_home(Path(sys.argv[1])).upsert_many(records())\n"
-    )
-    killed = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False, timeout=120)
+    command = [sys.executable, "-c", _KILLED, str(tmp_path)]
+    killed = subprocess.run(command, check=False, timeout=120)  # noqa: S603 -- ours
     assert killed.returncode == -9
     registry = Registry.in_home(tmp_path)
     assert (registry.last_seq(), registry.counts().enabled) == (0, 0)

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,8 @@ PATTERNS = ("aws", "aws*", "azure", "*")
 IDS = ("r1", "r2", "r3")
 LISTS = ("one", "two")
 
+T = TypeVar("T")
+U = TypeVar("U")
 Lists = Mapping[str, tuple[str, ...]]
 
 
@@ -104,17 +107,22 @@ def some(values: tuple[str, ...], at_least: int = 1) -> st.SearchStrategy[tuple[
     return st.lists(st.sampled_from(values), min_size=at_least, unique=True).map(lambda found: tuple(sorted(found)))
 
 
+def mostly(value: T, otherwise: st.SearchStrategy[U]) -> st.SearchStrategy[T | U]:
+    """Keeps most filters open, so that each one alone often decides."""
+    return st.integers(0, 3).flatmap(lambda die: otherwise if die == 0 else st.just(value))
+
+
 side_effects = st.lists(st.sampled_from(tuple(SideEffect)), min_size=1, unique=True).map(tuple)
 grant_rules = st.builds(
     GrantRule,
     name=st.just("rule"),
     tenants=some(("$tenant", "*", "bolt")),
-    permissions=some(PERMISSIONS, 0),
-    side_effects=side_effects,
+    permissions=mostly(PERMISSIONS, some(PERMISSIONS, 0)),
+    side_effects=mostly(tuple(SideEffect), side_effects),
     modes=st.none() | some(MODES),
-    namespaces=st.none() | some(PATTERNS),
-    ids=st.none() | some(IDS),
-    grant_list=st.none() | st.sampled_from(LISTS),
+    namespaces=mostly(None, some(PATTERNS)),
+    ids=mostly(None, some(IDS)),
+    grant_list=mostly(None, st.sampled_from(LISTS)),
 )
 denial_rules = st.builds(DenialRule, name=st.just("no"), namespaces=st.none() | some(PATTERNS[:3]), ids=some(IDS))
 role_rules = st.builds(
@@ -137,7 +145,7 @@ principals = st.builds(
     tenant=st.sampled_from(("acme", "bolt")),
     roles=st.frozensets(st.sampled_from(["reader", "writer", "admin", "ghost"])),
     mode=st.sampled_from((*MODES, "ghost")),
-    grant_list=st.none() | st.sampled_from(LISTS),
+    grant_list=mostly(None, st.sampled_from(LISTS)),
 )
 records = st.builds(
     Record,
@@ -147,12 +155,12 @@ records = st.builds(
     namespace=st.sampled_from(NAMESPACES),
     description=st.just(""),
     domain=st.sampled_from(["", "mail"]),
-    status=st.sampled_from(tuple(Status)),
+    status=mostly(Status.ENABLED, st.sampled_from(tuple(Status))),
     access=st.builds(
         Access,
         tenant=st.sampled_from(TENANTS),
-        permissions=some(PERMISSIONS, 0),
-        modes=some(MODES, 0),
+        permissions=mostly((), some(PERMISSIONS, 0)),
+        modes=mostly((), some(MODES, 0)),
         side_effect=st.sampled_from(tuple(SideEffect)),
     ),
 )
@@ -333,6 +341,16 @@ def test_a_denial_of_one_role_takes_away_what_another_grants(tmp_path: Path) -> 
     )
     assert admits(policy.compile(principal("r", mode="analyzer")), record("*"), {})
     assert not admits(policy.compile(principal("r", "x", mode="analyzer")), record("*"), {})
+
+
+def test_a_grant_for_one_mode_is_gone_in_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "policy.yaml"
+    path.write_text(
+        "modes: {a: {side_effects: [read], k_ceiling: 1}, b: {side_effects: [read], k_ceiling: 1}}\n"
+        "roles: {r: {grants: [{name: g, tenants: ['*'], modes: [a]}]}}"
+    )
+    policy = Policy.load(path)
+    assert [len(policy.compile(principal("r", mode=mode)).grants) for mode in ("a", "b")] == [1, 0]
 
 
 def test_parts_of_two_grants_never_add_up(tmp_path: Path) -> None:

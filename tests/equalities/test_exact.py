@@ -50,9 +50,9 @@ def alike(number: int) -> Record:
 def best_of_all(world: World, ask: Ask, step: int) -> list[tuple[str, int]]:
     """The top K by the nudged score over everything the caller may see."""
     oracle = Oracle(world.records, world.grant_lists)
-    asked = terms_asked(ask.question.text)
+    asked = set(terms_asked(ask.question.text))
     nudged = [
-        (one, score + step * (len(asked.keys() & postings_of(oracle.records[one]).keys()) % 2))
+        (one, score + step * (len(asked & postings_of(oracle.records[one]).keys()) % 2))
         for one, score in verdict_on(oracle, ask).ranking
     ]
     return sorted(nudged, key=lambda row: (-row[1], row[0]))[: ask.budget.evidence_k]
@@ -63,7 +63,7 @@ def best_of_all(world: World, ask: Ask, step: int) -> list[tuple[str, int]]:
     world=worlds(),
     shards=st.integers(1, 3),
     asked=st.lists(asks, min_size=4, max_size=8),
-    step=st.sampled_from((0, 1, 500, 20_000, 400_000)),
+    step=st.sampled_from((20_000, 400_000, 500, 1, 0)),
 )
 def test_an_answer_that_claims_to_be_exact_equals_the_ranking_of_everything(
     world: World, shards: int, asked: list[Ask], step: int, compared: Counter[str]

@@ -1,0 +1,62 @@
+"""The naive fan-out: the real endpoint with one actor call per shard per query instead of micro-batches.
+
+A baseline for the benchmark only. Everything else, shards included, is what ``serve_app.app`` serves.
+"""
+
+import asyncio
+from typing import Any, Final
+
+from ray import serve
+
+from cluster import router
+from cluster.budget import Deadline
+from cluster.config import Settings
+from cluster.errors import ShardUnavailable
+from cluster.fanout import Lane
+from serve_app.app import Edge
+from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
+
+APP: Final = "naive"
+PREFIX: Final = "/naive"
+
+
+class DirectLane(Lane):
+    """Calls the shard at once for each query, as many calls in flight as there are queries."""
+
+    def search(self, query: ShardQuery, deadline: Deadline) -> "asyncio.Future[ShardHits]":  # noqa: ARG002 -- as Lane
+        """See ``Lane.search``."""
+        return asyncio.ensure_future(self._search_at_once(query))
+
+    def documents(self, request: DocumentRequest, deadline: Deadline) -> "asyncio.Future[tuple[Document, ...]]":  # noqa: ARG002
+        """See ``Lane.documents``."""
+        return asyncio.ensure_future(self._documents_at_once(request))
+
+    async def _search_at_once(self, query: ShardQuery) -> ShardHits:
+        if self.client is None:
+            raise ShardUnavailable(self.shard, "no copy is alive")
+        return (await self.client.search((query,)))[0]
+
+    async def _documents_at_once(self, request: DocumentRequest) -> tuple[Document, ...]:
+        if self.client is None:
+            raise ShardUnavailable(self.shard, "no copy is alive")
+        return (await self.client.documents((request,)))[0]
+
+
+class NaiveEdge(Edge):
+    """``Edge`` whose router, alone in its process, gets direct lanes."""
+
+    async def __init__(self, settings: Settings, supervisor: Any) -> None:  # type: ignore[misc]  # noqa: ANN401 -- as Edge
+        vars(router)["Lane"] = DirectLane
+        await super().__init__(settings, supervisor)
+
+
+def build_naive(settings: Settings, supervisor: Any) -> Any:  # noqa: ANN401 -- untyped in Ray
+    """The Serve application, with the limits of the real one."""
+    deployment = serve.deployment(
+        serve.ingress()(NaiveEdge),
+        name="naive",
+        max_ongoing_requests=settings.http.max_ongoing_requests,
+        max_queued_requests=settings.http.max_queued_requests,
+        ray_actor_options={"num_cpus": 0},
+    )
+    return deployment.bind(settings, supervisor)

@@ -1,0 +1,68 @@
+"""``shortlist explain``: why one record is in the answer to a question, or not."""
+
+from typing import Final
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from serve_app.cli.question import question_options
+from serve_app.cli.target import JsonObject, Target, target_options
+from serve_app.cli.terminal import shown
+
+_SENTENCES: Final = {
+    "hit": "It is in the answer.",
+    "outranked": "It matches, but others score higher.",
+    "cut_by_budget": "Its rank is within k, but the evidence tokens ran out before it.",
+    "not_a_candidate": "It shares nothing with the question.",
+    "filtered_by_narrowing": "You may see it, but this request narrows it away.",
+    "not_searched": "Its part of the index did not answer.",
+}
+
+
+@click.command(epilog='Example: shortlist explain "create a bucket" --id aws:s3:CreateBucket --k 5 --local')
+@question_options
+@click.option("--id", "record_id", required=True, help="The record to explain.")
+@target_options(role="reader", local=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the endpoint's answer as it is.")
+def command(*, question: JsonObject, record_id: str, target: Target, as_json: bool) -> None:
+    """Say why a record is, or is not, in the answer to QUERY."""
+    body = {**question, "id": record_id}
+    answer = _local(target, body) if target.local else target.send("POST", "/v1/explain", body)
+    if as_json:
+        click.echo(orjson.dumps(answer))
+    else:
+        _print(answer)
+
+
+def _local(target: Target, body: JsonObject) -> JsonObject:
+    from serve_app.asking import Call  # noqa: PLC0415 -- needs Numba, which --help does not
+    from serve_app.explanation import explain_record, explanation_bytes  # noqa: PLC0415
+    from serve_app.json_body import parse_body  # noqa: PLC0415
+    from serve_app.services import Services  # noqa: PLC0415
+    from serve_app.wire import ExplainBody  # noqa: PLC0415
+
+    async def ask(services: Services, call: Call) -> bytes:
+        parsed = parse_body(ExplainBody, orjson.dumps(body))
+        return explanation_bytes(call.request_id, await explain_record(services, call, parsed))
+
+    return target.run(ask)
+
+
+def _print(answer: JsonObject) -> None:
+    console = Console(highlight=False)
+    rank = "not ranked" if answer["rank"] is None else f"rank {answer['rank']}"
+    console.print(shown(answer["id"]), f"{answer['outcome']}, {rank}, k {answer['k']}.", _SENTENCES[answer["outcome"]])
+    if answer["score"] is None:
+        return
+    last = "none, fewer match" if answer["kth_score"] is None else f"{answer['kth_score']:,}"
+    console.print(f"Score {answer['score']:,}; the last of the k best has {last}.")
+    table = Table("term", "weight", "impact", "name", "score")
+    for part in answer["parts"]:
+        numbers = (f"{part[field]:,}" for field in ("weight", "impact", "name", "score"))
+        table.add_row(shown(part["term"]), *numbers)
+    if answer["bonus"]:
+        table.add_row("exact name, capability or domain", "", "", "", f"{answer['bonus']:,}")
+    if table.row_count:
+        console.print(table)

@@ -1,0 +1,82 @@
+"""``shortlist search``: one question, to the endpoint or in this process, as a table or as the answer's JSON."""
+
+import click
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from serve_app.cli.question import question_options
+from serve_app.cli.target import JsonObject, Target, target_options
+from serve_app.cli.terminal import shown
+
+
+@click.command(epilog='Example: shortlist search "create a bucket" --k 5 --namespace "aws*" --local')
+@question_options
+@click.option("--pin", "pinned", multiple=True, metavar="ID", help="Always in the result, if you may see it.")
+@click.option("--prefer", "preferred", multiple=True, metavar="ID", help="Always a candidate, if you may see it.")
+@click.option("--parts", is_flag=True, help="Add the parts of every score (with --json).")
+@target_options(role="reader", local=True)
+@click.option("--json", "as_json", is_flag=True, help="Print the endpoint's answer as it is.")
+def command(
+    *,
+    question: JsonObject,
+    pinned: tuple[str, ...],
+    preferred: tuple[str, ...],
+    parts: bool,
+    target: Target,
+    as_json: bool,
+) -> None:
+    """Find the records that a model should see for QUERY."""
+    body = {**question, "pinned": list(pinned), "preferred": list(preferred), "explain": parts}
+    answer = _local(target, body) if target.local else target.send("POST", "/v1/search", body)
+    if as_json:
+        click.echo(orjson.dumps(answer))
+    else:
+        _print(answer)
+
+
+def _local(target: Target, body: JsonObject) -> JsonObject:
+    from serve_app.answer import answer_bytes  # noqa: PLC0415 -- needs Numba, which --help does not
+    from serve_app.asking import Call  # noqa: PLC0415
+    from serve_app.json_body import parse_body  # noqa: PLC0415
+    from serve_app.questions import answer_search  # noqa: PLC0415
+    from serve_app.services import Services  # noqa: PLC0415
+    from serve_app.wire import SearchBody  # noqa: PLC0415
+
+    async def ask(services: Services, call: Call) -> bytes:
+        parsed = parse_body(SearchBody, orjson.dumps(body))
+        return answer_bytes(await answer_search(services, call, parsed), explain=parsed.explain)
+
+    return target.run(ask)
+
+
+def _print(answer: JsonObject) -> None:
+    console = Console()
+    if answer["miss"]:
+        console.print(f"No hit: {answer['miss']['reason']}.", shown(answer["miss"]["advice"]))
+    else:
+        console.print(_table(answer["hits"]))
+        console.print(f"Plan: {answer['plan']['delivery']} ({answer['plan']['reason']})", highlight=False)
+    console.print(_summary(answer), highlight=False)
+
+
+def _table(hits: list[JsonObject]) -> Table:
+    table = Table("#", "id", "what it is", "score", "tokens")
+    for hit in hits:
+        record = hit["record"]
+        mark = " (pinned)" if hit["pinned"] else ""
+        what = shown(record.get("description") or record.get("text") or hit["name"], limit=100)
+        table.add_row(str(hit["rank"]), shown(hit["id"] + mark), what, f"{hit['score']:,}", str(hit["tokens"]))
+    return table
+
+
+def _summary(answer: JsonObject) -> str:
+    coverage, spent = answer["coverage"], answer["spent"]
+    whole = (
+        "all" if coverage["full"] else f"{coverage['searched']:,} ({', '.join(coverage['gaps'])}: rest not searched)"
+    )
+    return (
+        f"{spent['matched']:,} of {coverage['authorized'] or 0:,} records you may see match; searched {whole}.\n"
+        f"{spent['evidence_tokens']:,} of {answer['budget']['evidence_tokens']:,} tokens; "
+        f"{'exact' if answer['exact'] else 'not proved exact'}; {answer['timings_ms'].get('total', 0):.1f} ms"
+    )

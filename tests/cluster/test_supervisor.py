@@ -1,0 +1,368 @@
+"""The supervisor keeps copies loaded, in step and alive; shards and registry are real, only their process is not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from cluster.control import WriteOutcome
+from cluster.errors import ShardUnavailable
+from cluster.feed import FeedBatch
+from cluster.health import Health
+from cluster.loading import Loader
+from cluster.registry import Registry
+from cluster.snapshots import SnapshotStore
+from cluster.supervisor import Pace, Supervisor
+from shards.messages import DocumentRequest, ShardStatus
+from shards.record import Access, Kind, Record, SideEffect, Status
+from shards.scope import Grant, Scope
+from shards.shard import Shard
+
+EVERYTHING = Scope(
+    grants=(
+        Grant(
+            reason="test",
+            tenants=frozenset({"acme", "other"}),
+            permissions=frozenset(),
+            mode="analyzer",
+            side_effects=frozenset(SideEffect),
+        ),
+    )
+)
+
+
+def record(number: int, text: str = "text", tenant: str = "acme") -> Record:
+    return Record(
+        id=f"r{number}",
+        kind=Kind.TOOL,
+        name=f"tool {number}",
+        namespace="n",
+        description=text,
+        access=Access(tenant=tenant),
+    )
+
+
+class LocalCopy:
+    """A copy in this process that can be killed, and told to hang on its next change or sign of life."""
+
+    def __init__(self, number: int) -> None:
+        self.shard = Shard(number)
+        self.number = number
+        self.dead = asyncio.Event()
+        self.hangs = False
+        self.loaded: list[int] = []
+
+    @property
+    def handle(self) -> object:
+        return self
+
+    async def _reach(self) -> None:
+        await asyncio.sleep(0)
+        if self.hangs:
+            await asyncio.Event().wait()
+        if self.dead.is_set():
+            raise ShardUnavailable(self.number, "dead")
+
+    async def open(self, directory: str) -> int:
+        await self._reach()
+        self.shard = Shard.open(self.number, Path(directory))
+        return self.shard.status().seq
+
+    async def save(self, directory: str) -> None:
+        await self._reach()
+        self.shard.save(Path(directory))
+
+    async def begin_load(self) -> None:
+        await self._reach()
+        self.shard.begin_load()
+
+    async def load_batch(self, bodies: Sequence[bytes]) -> None:
+        await self._reach()
+        self.shard.load_batch(bodies)
+        self.loaded.append(len(bodies))
+
+    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+        await self._reach()
+        self.shard.finish_load(seq, grant_lists)
+
+    async def apply(self, batch: FeedBatch) -> None:
+        await self._reach()
+        self.shard.apply(batch.after_seq, batch.upto_seq, batch.changes)
+
+    async def status(self) -> ShardStatus:
+        await self._reach()
+        return self.shard.status()
+
+    async def died(self) -> None:
+        await self.dead.wait()
+
+    def kill(self) -> None:
+        self.dead.set()
+
+
+class World:
+    """A registry and a supervisor over it."""
+
+    def __init__(self, folder: Path, *, shards: int = 2, copies: int = 1, records: int = 20) -> None:
+        self.registry = Registry(f"sqlite:///{folder / 'registry.sqlite3'}")
+        self.registry.upsert_many([record(number) for number in range(records)])
+        self.launched: list[LocalCopy] = []
+        self.snapshots = SnapshotStore(folder / "snapshots", self.registry, shards)
+        self.supervisor = Supervisor(
+            self.registry,
+            Loader(self.registry, self.snapshots, shards),
+            self._launch,
+            shards=shards,
+            copies=copies,
+            pace=Pace(apply_timeout_s=0.3, health_period_s=0.05, poll_s=0.05),
+        )
+
+    def _launch(self, shard: int) -> LocalCopy:
+        self.launched.append(LocalCopy(shard))
+        return self.launched[-1]
+
+    async def until(self, condition: Callable[[], Awaitable[bool]]) -> None:
+        async with asyncio.timeout(20):
+            while not await condition():  # noqa: ASYNC110 -- the condition is the world's, no event tells of it
+                await asyncio.sleep(0.01)
+
+    async def ready(self) -> None:
+        async def full() -> bool:
+            return (await self.supervisor.status()).health is Health.READY
+
+        await self.until(full)
+
+    async def serving(self) -> list[LocalCopy]:
+        view = await self.supervisor.map_after(0, 0)
+        assert all(handle is None or isinstance(handle, LocalCopy) for handle in view.handles)
+        return [handle for handle in view.handles if isinstance(handle, LocalCopy)]
+
+    async def visible(self) -> dict[str, bytes]:
+        """Every authorized document of the copies that routers would ask."""
+        ids = tuple(f"r{number}" for number in range(200))
+        request = DocumentRequest(scope=EVERYTHING, ids=ids)
+        return {found.id: found.body for copy in await self.serving() for found in copy.shard.documents((request,))[0]}
+
+    def registered(self) -> dict[str, bytes]:
+        """The same, from the source of truth."""
+        found = (self.registry.get(f"r{number}") for number in range(200))
+        return {kept.id: kept.to_json() for kept in found if kept is not None and kept.status is Status.ENABLED}
+
+
+def run(world: World, story: Callable[[World], Coroutine[object, object, None]]) -> None:
+    """Start, wait until ready, run the story, stop."""
+
+    async def whole() -> None:
+        await world.supervisor.start()
+        try:
+            await world.ready()
+            await story(world)
+        finally:
+            await world.supervisor.stop()
+            world.registry.close()
+
+    asyncio.run(whole())
+
+
+def test_every_record_is_served_and_progress_is_told(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        assert await world.visible() == world.registered()
+        status = await world.supervisor.status()
+        assert (status.records, status.seq) == (20, 20)
+        assert sum(copy.loaded_records for copy in status.copies) == 20
+
+    run(World(tmp_path), story)
+
+
+def test_an_acknowledged_write_is_visible_at_once(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        supervisor = world.supervisor
+        (receipt,) = await supervisor.upsert([record(3, "changed")])
+        assert (receipt.outcome, receipt.version, receipt.seq) == (WriteOutcome.APPLIED, 2, 21)
+        assert await world.visible() == world.registered()
+        assert (await supervisor.set_status("r4", Status.DISABLED)).outcome is WriteOutcome.APPLIED
+        assert (await supervisor.remove("r5")).seq == 23
+        seen = await world.visible()
+        assert seen == world.registered()
+        assert not {"r4", "r5"} & set(seen)
+        assert all(copy.shard.status().seq == 23 for copy in await world.serving())
+
+    run(World(tmp_path), story)
+
+
+def test_what_a_caller_may_not_write_reads_like_what_is_not_there(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        supervisor, own = world.supervisor, frozenset({"other"})
+        for name in ("r1", "r999"):
+            assert (await supervisor.remove(name, own)).outcome is WriteOutcome.UNKNOWN
+            assert (await supervisor.set_status(name, Status.DISABLED, own)).outcome is WriteOutcome.UNKNOWN
+        stolen, foreign, mine = await supervisor.upsert(
+            [record(1, "stolen", "other"), record(100), record(101, "mine", "other")], own
+        )
+        assert [receipt.outcome for receipt in (stolen, foreign, mine)] == [
+            WriteOutcome.FOREIGN,
+            WriteOutcome.FOREIGN,
+            WriteOutcome.APPLIED,
+        ]
+        assert await world.visible() == world.registered()
+        assert (await supervisor.record("r1")) == world.registry.get("r1")
+
+    run(World(tmp_path), story)
+
+
+def test_grant_lists_reach_every_shard(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        supervisor = world.supervisor
+        listed = Scope(grants=(Grant(reason="l", tenants=frozenset({"acme"}), permissions=frozenset(), mode="analyzer",
+            side_effects=frozenset(SideEffect), grant_list="acme/few"),))  # fmt: skip
+
+        async def admitted() -> set[str]:
+            request = DocumentRequest(scope=listed, ids=tuple(f"r{number}" for number in range(20)))
+            return {found.id for copy in await world.serving() for found in copy.shard.documents((request,))[0]}
+
+        assert await admitted() == set()
+        assert (await supervisor.put_grant_list("acme", "few", ["r1", "r2"])).outcome is WriteOutcome.APPLIED
+        assert (await supervisor.put_grant_list("acme", "few", ["r2", "r1"])).outcome is WriteOutcome.UNCHANGED
+        assert await admitted() == {"r1", "r2"}
+        assert await supervisor.grant_list("acme", "few") == ("r1", "r2")
+        assert (await supervisor.delete_grant_list("acme", "few")).outcome is WriteOutcome.APPLIED
+        assert (await supervisor.delete_grant_list("acme", "few")).outcome is WriteOutcome.UNKNOWN
+        assert await admitted() == set()
+
+    run(World(tmp_path), story)
+
+
+def test_a_copy_that_does_not_apply_in_time_is_gone_before_the_acknowledgement(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        hung = (await world.serving())[0]
+        hung.hangs = True
+        await world.supervisor.upsert([record(number, "changed") for number in range(20)])
+        assert hung.dead.is_set()
+        assert hung not in await world.serving()
+        await world.ready()
+        assert await world.visible() == world.registered()
+
+    run(World(tmp_path), story)
+
+
+@pytest.mark.parametrize("fault", ["dies", "hangs"])
+def test_a_lost_copy_is_taken_off_the_map_and_replaced_by_itself(tmp_path: Path, fault: str) -> None:
+    async def story(world: World) -> None:
+        before = await world.supervisor.map_after(0, 0)
+        lost = (await world.serving())[1]
+        if fault == "dies":
+            lost.kill()
+        else:
+            lost.hangs = True
+        without = await world.supervisor.map_after(before.version, 5)
+        assert without.version > before.version
+        assert without.handles[1] is None
+        assert (await world.supervisor.status()).health in {Health.PARTIAL, Health.DOWN}
+        await world.ready()
+        assert lost not in await world.serving()
+        assert await world.visible() == world.registered()
+        assert sum(copy.replaced for copy in (await world.supervisor.status()).copies) == 1
+
+    run(World(tmp_path), story)
+
+
+def test_a_suspicion_is_looked_into_at_once(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        hung = (await world.serving())[0]
+        hung.hangs = True
+        await world.supervisor.suspect(0)
+        assert hung.dead.is_set()
+
+    run(World(tmp_path), story)
+
+
+def test_a_standby_in_step_takes_over_without_a_gap(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        await world.supervisor.upsert([record(3, "changed")])
+        first = (await world.serving())[0]
+        before = await world.supervisor.map_after(0, 0)
+        first.kill()
+        after = await world.supervisor.map_after(before.version, 5)
+        assert None not in after.handles
+        assert await world.visible() == world.registered()
+        assert (await world.supervisor.status()).health is Health.DEGRADED
+
+    run(World(tmp_path, copies=2), story)
+
+
+def test_what_another_process_writes_is_followed(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        importer = Registry(f"sqlite:///{tmp_path / 'registry.sqlite3'}")
+        importer.upsert_many([record(number, "imported") for number in range(10, 190)])
+        importer.remove("r2")
+        importer.close()
+
+        async def followed() -> bool:
+            return await world.visible() == world.registered()
+
+        await world.until(followed)
+
+    run(World(tmp_path), story)
+
+
+def test_writes_during_a_replacement_are_not_lost(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        for number in range(30):
+            serving = await world.serving()
+            if number % 10 == 0 and serving:
+                serving[0].kill()
+            await world.supervisor.upsert([record(number % 7, f"text {number}"), record(50 + number)])
+            if number % 4 == 0:
+                await world.supervisor.remove(f"r{number % 7}")
+        await world.ready()
+        assert await world.visible() == world.registered()
+
+    run(World(tmp_path), story)
+
+
+def test_the_next_start_opens_snapshots_and_follows_from_there(tmp_path: Path) -> None:
+    async def write(world: World) -> None:
+        await world.supervisor.upsert([record(30)])
+
+    async def look(world: World) -> None:
+        assert [copy.loaded for copy in world.launched] == [[], []]
+        assert await world.visible() == world.registered()
+
+    run(World(tmp_path), write)
+    later = World(tmp_path, records=0)
+    later.registry.upsert_many([record(31)])
+    later.registry.remove("r1")
+    run(later, look)
+
+
+def test_a_damaged_snapshot_is_refused_and_the_shard_read_from_the_registry(tmp_path: Path) -> None:
+    async def nothing(_: World) -> None:
+        return
+
+    async def look(world: World) -> None:
+        assert [sum(copy.loaded) > 0 for copy in sorted(world.launched, key=lambda copy: copy.number)] == [True, False]
+        assert await world.visible() == world.registered()
+
+    run(World(tmp_path), nothing)
+    (damaged,) = (tmp_path / "snapshots" / "2" / "0").glob("*/*.index")
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)
+    run(World(tmp_path, records=0), look)
+
+
+def test_snapshots_of_another_registry_are_ignored(tmp_path: Path) -> None:
+    async def nothing(_: World) -> None:
+        return
+
+    async def look(world: World) -> None:
+        assert await world.visible() == world.registered()
+        assert all(sum(copy.loaded) > 0 for copy in world.launched)
+
+    run(World(tmp_path), nothing)
+    for file in tmp_path.glob("registry.sqlite3*"):
+        file.unlink()
+    other = World(tmp_path, records=0)
+    other.registry.upsert_many([record(number, "other") for number in range(40)])
+    run(other, look)

