@@ -99,8 +99,8 @@ class Loader:
         try:
             async with asyncio.timeout(STEP_TIMEOUT_S):
                 return await copy.open(str(path))
-        except CorruptSnapshot as exc:
-            _log.warning("snapshot_refused", extra={"path": exc.path, "reason": exc.reason})
+        except (CorruptSnapshot, OSError) as exc:
+            _log.warning("snapshot_refused", extra={"path": str(path), "reason": str(exc)})
             await asyncio.to_thread(self._snapshots.discard, path)
             return None
 

@@ -12,8 +12,8 @@ from cluster.errors import ClusterError
 from cluster.partition import bucket_range
 from cluster.ray_client import RayShardClient
 from cluster.ray_control import RayControlPlane
+from cluster.roster import MapView
 from cluster.shard_map import ShardCopy, ShardMap
-from cluster.supervisor import MapView
 
 LONG_POLL_S: Final = 10.0
 """How long one question to the supervisor waits for news."""
@@ -53,7 +53,7 @@ class MapWatch:
                     replace(self._to_map(view))
 
     def lost(self, shard: int) -> None:
-        """A copy could not be reached: have the supervisor look at once, unless it is being asked already."""
+        """A copy could not be reached: have the supervisor look at once, unless it was asked a moment ago."""
         if shard not in self._suspicions:
             task = asyncio.get_running_loop().create_task(self._suspect(shard))
             self._suspicions[shard] = task
@@ -64,6 +64,8 @@ class MapWatch:
             await self._control.suspect(shard)
         except ClusterError as exc:
             _log.warning("suspicion_not_told", extra={"shard": shard, "reason": str(exc)})
+        # Until then the task stands in the table: while a shard is away every batch of searches suspects it.
+        await asyncio.sleep(_RETRY_S)
 
     def _to_map(self, view: MapView) -> ShardMap:
         shards = len(view.handles)

@@ -18,8 +18,9 @@ from cluster.feed import FeedBatch
 from cluster.loading import Loader
 from cluster.ray_client import shard_call
 from cluster.registry import Registry
+from cluster.roster import MapView
 from cluster.snapshots import SnapshotStore
-from cluster.supervisor import MapView, Pace, Supervisor
+from cluster.supervisor import Pace, Supervisor
 from shards.actor import start_actor
 from shards.messages import ShardStatus
 from shards.record import Record, Status
@@ -84,15 +85,15 @@ class RayCopy:
     async def died(self) -> None:
         """See ``Copy.died``; never returns for a copy on another machine."""
         dead = asyncio.Event()
-        if self._process is not None:
-            loop, process = asyncio.get_running_loop(), self._process
+        loop, process = asyncio.get_running_loop(), self._process
+        if process is not None:
             loop.add_reader(process, dead.set)
-            try:
-                await dead.wait()
-            finally:
-                loop.remove_reader(process)
-        else:
+        try:
             await dead.wait()
+        finally:
+            # After ``kill`` the number may already belong to another copy's process.
+            if process is not None and self._process == process:
+                loop.remove_reader(process)
 
     def kill(self) -> None:
         """See ``Copy.kill``."""
@@ -100,6 +101,7 @@ class RayCopy:
             return
         self._killed = True
         if self._process is not None:
+            asyncio.get_running_loop().remove_reader(self._process)
             _kill_process(self._process)
             self._process = None
         ray.kill(self._actor, no_restart=True)

@@ -16,8 +16,8 @@ from shards.messages import Mention, MentionField
 NAMED: Final = 400_000_000
 """Bonus of a tool that the query surely names: above every term score of the built-in ranker, so it comes first."""
 
-PERHAPS_NAMED: Final = 300_000
-"""Bonus of a tool whose name stands in the query as plain words: about what one more term gives."""
+PERHAPS_NAMED: Final = 600_000
+"""Bonus of a tool whose name stands in the query as plain words: about what one or two more terms give."""
 
 CAPABILITY: Final = 200_000
 DOMAIN: Final = 100_000

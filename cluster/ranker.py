@@ -15,7 +15,7 @@ import yaml
 
 from cluster.errors import InvalidConfiguration
 from cluster.query import AnalyzedRequest
-from shards.messages import ScoreMix
+from shards.messages import MAX_TERMS, ScoreMix
 
 CHANNEL_LIMIT: Final = 15
 """Largest factor of a channel; with ``PRESENCE_LIMIT`` it keeps 64 terms inside int32 (see ``ScoreMix``)."""
@@ -98,8 +98,8 @@ class AdditiveRanker:
         channels = candidates.values.astype(np.int64)
         static = channels[:, :, 0] * mix.impact + channels[:, :, 1] * mix.name
         static += (channels[:, :, 0] > 0) * np.int64(mix.presence)
-        # einsum and matmul may reorder, but integer addition is associative: every order gives the same bits.
-        return (static * candidates.weights).sum(axis=1, dtype=np.int64) + candidates.bonuses
+        scores: npt.NDArray[np.int64] = (static * candidates.weights).sum(axis=1, dtype=np.int64)
+        return scores + candidates.bonuses
 
 
 def read_ranker_config(text: str) -> tuple[str, tuple[MixRow, ...]]:
@@ -111,25 +111,35 @@ def read_ranker_config(text: str) -> tuple[str, tuple[MixRow, ...]]:
     config = yaml.safe_load(text)
     if not isinstance(config, dict) or set(config) != {"name", "mixes"}:
         raise InvalidConfiguration("ranker", str(config), "the keys name and mixes")
-    rows = tuple(_row(index, raw) for index, raw in enumerate(config["mixes"]))
+    raw = config["mixes"]
+    if not isinstance(raw, list) or not raw:
+        raise InvalidConfiguration("ranker.mixes", str(raw), "a list of at least one row")
+    rows = tuple(_row(f"ranker.mixes[{index}]", row) for index, row in enumerate(raw))
     limits = [row.max_terms for row in rows]
-    if not rows or limits[-1] is not None or None in limits[:-1] or limits[:-1] != sorted(set(limits[:-1])):
-        raise InvalidConfiguration("ranker.mixes.max_terms", str(limits), "rising limits, the last one null")
+    bounded = [limit for limit in limits if limit is not None]
+    if limits != [*sorted(set(bounded)), None]:
+        raise InvalidConfiguration("ranker.mixes", str(limits), "rising max_terms, the last one null")
     return str(config["name"]), rows
 
 
-def _row(index: int, raw: dict[str, int | None]) -> MixRow:
-    field = f"ranker.mixes[{index}]"
-    if set(raw) != {"max_terms", "impact", "name", "presence"}:
+def _row(field: str, raw: object) -> MixRow:
+    if not isinstance(raw, dict) or set(raw) != {"max_terms", "impact", "name", "presence"}:
         raise InvalidConfiguration(field, str(raw), "the keys max_terms, impact, name and presence")
-    limits = {"impact": CHANNEL_LIMIT, "name": CHANNEL_LIMIT, "presence": PRESENCE_LIMIT}
-    values: dict[str, int] = {}
-    for key, limit in limits.items():
-        value = raw[key]
-        if not isinstance(value, int) or not 0 <= value <= limit:
-            raise InvalidConfiguration(f"{field}.{key}", str(value), f"an integer from 0 to {limit}")
-        values[key] = value
-    return MixRow(max_terms=raw["max_terms"], mix=ScoreMix(**values))
+    mix = ScoreMix(
+        impact=_integer(f"{field}.impact", raw["impact"], 0, CHANNEL_LIMIT),
+        name=_integer(f"{field}.name", raw["name"], 0, CHANNEL_LIMIT),
+        presence=_integer(f"{field}.presence", raw["presence"], 0, PRESENCE_LIMIT),
+    )
+    unlimited = raw["max_terms"] is None
+    return MixRow(
+        max_terms=None if unlimited else _integer(f"{field}.max_terms", raw["max_terms"], 1, MAX_TERMS), mix=mix
+    )
+
+
+def _integer(field: str, value: object, least: int, most: int) -> int:
+    if type(value) is not int or not least <= value <= most:
+        raise InvalidConfiguration(field, str(value), f"an integer from {least} to {most}")
+    return value
 
 
 def _weights_hash(rows: tuple[MixRow, ...]) -> str:

@@ -11,7 +11,7 @@ from ray.exceptions import RayError, RayTaskError
 
 from cluster.control import ClusterStatus, Receipt
 from cluster.errors import ClusterError, RegistryUnavailable
-from cluster.supervisor import MapView
+from cluster.roster import MapView
 from shards.record import Record, Status
 
 _log = logging.getLogger(__name__)

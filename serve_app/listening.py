@@ -37,7 +37,7 @@ def listeners_of(root: int) -> tuple[Listener, ...]:
     """
     sockets = _listening_sockets()
     found = set()
-    for pid in _descendants(root):
+    for pid in descendants_of(root):
         for inode in _socket_inodes(pid):
             if inode in sockets:
                 host, port = sockets[inode]
@@ -65,7 +65,8 @@ def _listening_sockets() -> dict[str, tuple[str, int]]:
     return found
 
 
-def _descendants(root: int) -> list[int]:
+def descendants_of(root: int) -> list[int]:
+    """Process ``root`` and all below it, parents first."""
     children: dict[int, list[int]] = {}
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:

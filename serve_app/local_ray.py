@@ -6,13 +6,15 @@ nothing to the user; ``serve_app.cli.serve`` does.
 
 import logging
 import warnings
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 import ray
 from ray import serve
+from ray.exceptions import RayError
 
 from cluster.config import Settings
 from cluster.control import ClusterStatus
@@ -23,6 +25,22 @@ _STOP_TIMEOUT_S: Final = 30.0
 _STATUS_TIMEOUT_S: Final = 60.0
 _OBJECT_STORE_BYTES: Final = 256 * 2**20
 """Ray's shared memory: only bulk loads pass through it, in batches of a few megabytes."""
+
+
+_log = logging.getLogger(__name__)
+
+
+class StartFailed(Exception):
+    """A part of the instance did not start."""
+
+    def __init__(self, part: str, reason: str, logs: str) -> None:
+        super().__init__(part, reason, logs)
+        self.part = part
+        self.reason = reason
+        self.logs = logs
+
+    def __str__(self) -> str:
+        return f"{self.part} did not start: {self.reason} (logs: {self.logs})"
 
 
 class LocalRay:
@@ -39,6 +57,7 @@ class LocalRay:
         self._shards = shards
         self._run = run
         self._supervisor: Any = None
+        self._serving = False
         self._output = ExitStack()
 
     @property
@@ -56,27 +75,31 @@ class LocalRay:
         self._output.enter_context(redirect_stdout(log))
         self._output.enter_context(redirect_stderr(log))
         warnings.filterwarnings("ignore", category=FutureWarning, module="ray")
-        ray.init(
-            address="local",
-            namespace=NAMESPACE,
-            num_cpus=0,  # nothing here is scheduled by cores, and Ray would keep an idle worker for each
-            object_store_memory=_OBJECT_STORE_BYTES,
-            include_dashboard=http.dashboard,
-            dashboard_host="127.0.0.1",
-            dashboard_port=http.dashboard_port if http.dashboard else None,
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            _temp_dir=str(self._run / "ray"),
-        )
+        with self._starting("Ray"):
+            ray.init(
+                address="local",
+                namespace=NAMESPACE,
+                num_cpus=0,  # nothing here is scheduled by cores, and Ray would keep an idle worker for each
+                object_store_memory=_OBJECT_STORE_BYTES,
+                include_dashboard=http.dashboard,
+                dashboard_host="127.0.0.1",
+                dashboard_port=http.dashboard_port if http.dashboard else None,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                _temp_dir=str(self._run / "ray"),
+            )
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if ray.is_initialized():
+            if self._serving:
                 serve.shutdown()
             if self._supervisor is not None:
                 ray.get(self._supervisor.stop.remote(), timeout=_STOP_TIMEOUT_S)
+        except RayError:
+            # Only the last snapshots are missing; the registry has everything.
+            _log.warning("not_stopped_in_order", exc_info=True)
         finally:
             ray.shutdown()
             self._output.close()
@@ -84,12 +107,16 @@ class LocalRay:
     def start_proxy(self) -> None:
         """Start Serve's controller and HAProxy, which have nothing to serve yet."""
         logging.getLogger("ray.serve").setLevel(logging.ERROR)
+        self._serving = True
         http = self._settings.http
-        serve.start(
-            proxy_location="HeadOnly",
-            http_options={"host": http.host, "port": http.port},
-            logging_config={"log_level": "WARNING", "enable_access_log": False},
-        )
+        with self._starting("The proxy"):
+            serve.start(
+                proxy_location="HeadOnly",
+                # HAProxy alone listens where the settings say (``serve_app.haproxy``); the replicas behind it would
+                # take the same address, and so be reached past it.
+                http_options={"host": "127.0.0.1", "port": http.port},
+                logging_config={"log_level": "WARNING", "enable_access_log": False},
+            )
 
     def start_loading(self) -> None:
         """Start the supervisor, which begins to load the shards from the registry as it is now."""
@@ -99,9 +126,24 @@ class LocalRay:
 
     def start_replicas(self) -> None:
         """Start the endpoint's replicas; it answers once this returns, and is ready when the shards are."""
-        serve.run(build_app(self._settings, self._supervisor), name=APP, route_prefix="/")
+        with self._starting("The endpoint"):
+            serve.run(build_app(self._settings, self._supervisor), name=APP, route_prefix="/")
+
+    @property
+    def supervisor(self) -> Any:  # noqa: ANN401 -- Ray's handles are untyped
+        """Handle of the supervisor, once ``start_loading`` was called: other applications may share its shards."""
+        return self._supervisor
 
     def status(self) -> ClusterStatus:
         """The cluster as the supervisor sees it now."""
-        status: ClusterStatus = ray.get(self._supervisor.status.remote(), timeout=_STATUS_TIMEOUT_S)
+        with self._starting("The supervisor"):
+            status: ClusterStatus = ray.get(self._supervisor.status.remote(), timeout=_STATUS_TIMEOUT_S)
         return status
+
+    @contextmanager
+    def _starting(self, part: str) -> Iterator[None]:
+        try:
+            yield
+        except (RayError, RuntimeError, OSError) as exc:
+            reason = (str(exc).strip().splitlines() or [type(exc).__name__])[0]
+            raise StartFailed(part, reason, str(self.logs)) from exc

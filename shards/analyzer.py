@@ -30,7 +30,7 @@ LONGEST_TERM: Final = 64
 FULL: Final = 256
 """Weight of a term in a query, for a word that says what is wanted."""
 
-FILLER: Final = 64
+FILLER: Final = 24
 """Weight of the words of asking itself."""
 
 JOINED: Final = 128
@@ -42,7 +42,7 @@ NUMBER: Final = 128
 UNREPEATED: Final = 180
 """Weight, of ``FULL``, of a word said once; what a query says twice it is about."""
 
-ACTION_WEIGHTS: Final = ((6, 192), (12, 96), (MAX_TERMS, 48))
+ACTION_WEIGHTS: Final = ((6, 192), (12, 96), (MAX_TERMS, 24))
 """Weight of an action by the number of other terms: in a short query the verb is the wish, in a long one it is talk."""
 
 

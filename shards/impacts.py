@@ -37,14 +37,20 @@ class Field:
 SATURATION: Final = 1.5
 """k1 of BM25F: the weighted frequency at which a term has half of its greatest impact."""
 
-NAME: Final = Field(weight=3.5, slope=0.6, usual_length=5)
+NAME: Final = Field(weight=3.0, slope=0.6, usual_length=5)
 NAMESPACE: Final = Field(weight=0.7, slope=0.3, usual_length=2)
-LABEL: Final = Field(weight=1.2, slope=0.3, usual_length=2)
-SUMMARY: Final = Field(weight=1.5, slope=0.5, usual_length=12)
-DETAIL: Final = Field(weight=0.4, slope=0.5, usual_length=10)
-PROPERTY_NAMES: Final = Field(weight=0.3, slope=0.7, usual_length=15, stop_words=False)
-PROPERTY_TEXTS: Final = Field(weight=0.4, slope=0.7, usual_length=60, stop_words=False)
-PROPERTY_VALUES: Final = Field(weight=0.5, slope=0.7, usual_length=15, stop_words=False)
+LABEL: Final = Field(weight=1.6, slope=0.3, usual_length=2)
+SUMMARY: Final = Field(weight=2.2, slope=0.6, usual_length=12)
+DETAIL: Final = Field(weight=0.6, slope=0.5, usual_length=10)
+PROPERTY_NAMES: Final = Field(weight=0.6, slope=0.5, usual_length=15, stop_words=False)
+PROPERTY_TEXTS: Final = Field(weight=0.25, slope=0.5, usual_length=60, stop_words=False)
+PROPERTY_VALUES: Final = Field(weight=0.4, slope=0.7, usual_length=15, stop_words=False)
+
+RECORD: Final = Field(weight=1.0, slope=0.15, usual_length=50)
+"""The norm of the whole record: one that speaks of much is, term by term, less about each."""
+
+LONGEST_RECORD: Final = 150
+"""Words after which a record does not count as longer; a wide schema is no fault of a tool."""
 
 ACTION: Final = 1.0
 """Weighted frequency of an action that the name, or the start of the summary, says."""
@@ -64,17 +70,15 @@ def postings_of(record: Record) -> dict[str, tuple[int, int]]:
     summary, detail = split_summary(record.description)
     names = [tokens_of(name) for name in (record.name, *record.aliases)]
     opening = tokens_of(summary)
+    fields = [*((NAME, tokens) for tokens in names), (SUMMARY, opening)]
+    fields += [(field, tokens_of(text)) for field, text in _other_fields(record, detail) if text]
     weighted: dict[str, float] = {}
-    for tokens in names:
-        _add(weighted, NAME, tokens)
-    _add(weighted, SUMMARY, opening)
-    for norm, text in _other_fields(record, detail):
-        if text:
-            _add(weighted, norm, tokens_of(text))
+    words = sum(_add(weighted, field, tokens) for field, tokens in fields)
+    share = RECORD.occurrence(min(words, LONGEST_RECORD))
     said = [token.term for tokens in (*names, opening[:OPENING_TERMS]) for token in tokens]
     weighted.update(dict.fromkeys(actions_of(said), ACTION))
     coverage = _name_coverage(names)
-    return {term: (_quantised(value), coverage.get(term, 0)) for term, value in weighted.items()}
+    return {term: (_quantised(value * share), coverage.get(term, 0)) for term, value in weighted.items()}
 
 
 def _other_fields(record: Record, detail: str) -> Iterator[tuple[Field, str]]:
@@ -92,11 +96,14 @@ def _other_fields(record: Record, detail: str) -> Iterator[tuple[Field, str]]:
         yield PROPERTY_VALUES, "\n".join(schema.values)
 
 
-def _add(weighted: dict[str, float], field: Field, tokens: list[Token]) -> None:
-    value = field.occurrence(sum(token.weight > 0 for token in tokens))
+def _add(weighted: dict[str, float], field: Field, tokens: list[Token]) -> int:
+    """Add a field's occurrences to ``weighted``; its length in words, stop words not counted."""
+    length = sum(token.weight > 0 for token in tokens)
+    value = field.occurrence(length)
     for token in tokens:
         if token.weight or field.stop_words:
             weighted[token.term] = weighted.get(token.term, 0.0) + value
+    return length
 
 
 def _quantised(value: float) -> int:

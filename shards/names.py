@@ -4,7 +4,7 @@ They find rows; what a mention is worth and who may see a row is decided elsewhe
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shards.analyzer import name_key
-from shards.columns import Columns, Field
+from shards.columns import Column, Columns, Field
 from shards.messages import Mention, MentionField
 from shards.record import Record
 from shards.text_table import TextTable, encoded
@@ -24,6 +24,11 @@ GROUPS: Final = {MentionField.CAPABILITY: Field.CAPABILITY, MentionField.DOMAIN:
 def key_hash(key: str) -> int:
     """The 64-bit hash under which a key is kept; stable across processes and machines."""
     return int.from_bytes(hashlib.blake2b(encoded(key), digest_size=8).digest())
+
+
+def key_hashes(mentions: Sequence[Mention]) -> npt.NDArray[np.uint64]:
+    """uint64[n_mentions]: ``key_hash`` of each mention, computed once per query for all segments."""
+    return np.fromiter((key_hash(mention.key) for mention in mentions), np.uint64, len(mentions))
 
 
 def name_keys(record: Record) -> set[str]:
@@ -60,13 +65,9 @@ class NameTable:
             np.array([digest for digest, _ in pairs], np.uint64), np.array([row for _, row in pairs], np.uint16)
         )
 
-    def rows_of(self, key: str) -> npt.NDArray[np.uint16]:
-        """Rows that have ``key``, ascending; empty for an unknown or empty key."""
-        if not key:
-            return self.rows[:0]
-        digest = np.uint64(key_hash(key))
-        start, end = self.hashes.searchsorted(digest), self.hashes.searchsorted(digest, "right")
-        return self.rows[start:end]
+    def spans(self, hashes: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Start and end in ``rows`` (int64[n_keys] each) of the rows of each key; equal where no row has it."""
+        return self.hashes.searchsorted(hashes), self.hashes.searchsorted(hashes, "right")
 
     @property
     def nbytes(self) -> int:
@@ -92,32 +93,44 @@ class Names:
         groups = {mention: NameTable.of_values(columns[field].values) for mention, field in GROUPS.items()}
         return cls(exact=exact, groups=groups)
 
-    def ordinals(self, field: MentionField, key: str, columns: Columns) -> npt.NDArray[np.integer]:
-        """Ordinals of the records that have ``key`` in ``field``, each once, in no particular order."""
-        if field is MentionField.NAME:
-            return self.exact.rows_of(key)
-        column = columns[GROUPS[field]]
-        codes = [code for code in self.groups[field].rows_of(key).tolist() if name_key(column.values[code]) == key]
-        return np.concatenate([np.zeros(0, np.int64), *(column.rows_of(code) for code in codes)])
+    def bonuses(
+        self, mentions: Sequence[Mention], hashes: npt.NDArray[np.uint64], columns: Columns, rows: int
+    ) -> npt.NDArray[np.int32]:
+        """int32[rows]: bonus of each record, the best per field summed over fields; int32[0] where none has one.
 
-    def bonuses(self, mentions: Sequence[Mention], columns: Columns, rows: int) -> npt.NDArray[np.int32]:
-        """int32[rows]: bonus of each record, the best per field summed over fields; int32[0] where none has one."""
+        Args:
+            mentions: looked up in any order; an empty key names nothing.
+            hashes: their ``key_hashes``.
+            columns: of the segment.
+            rows: number of its records.
+        """
         total = np.zeros(0, np.int32)
         for field in MentionField:
-            best = self._best(field, [mention for mention in mentions if mention.field is field], columns, rows)
+            asked = np.array([place for place, mention in enumerate(mentions) if mention.field is field], np.int64)
+            best = self._best(field, [mentions[place] for place in asked], hashes[asked], columns, rows)
             if len(best):
                 total = total + best if len(total) else best
         return total
 
     def _best(
-        self, field: MentionField, mentions: Iterable[Mention], columns: Columns, rows: int
+        self,
+        field: MentionField,
+        mentions: Sequence[Mention],
+        hashes: npt.NDArray[np.uint64],
+        columns: Columns,
+        rows: int,
     ) -> npt.NDArray[np.int32]:
+        table = self.exact if field is MentionField.NAME else self.groups[field]
+        starts, ends = table.spans(hashes)
         best = np.zeros(0, np.int32)
-        for mention in mentions:
-            ordinals = self.ordinals(field, mention.key, columns)
-            if len(ordinals) and not len(best):
-                best = np.zeros(rows, np.int32)
-            if len(ordinals):
+        for place in np.flatnonzero(ends > starts).tolist():
+            mention = mentions[place]
+            found = table.rows[starts[place] : ends[place]]
+            ordinals = (
+                found if field is MentionField.NAME else _rows_of_group(columns[GROUPS[field]], found, mention.key)
+            )
+            if mention.key and len(ordinals):
+                best = best if len(best) else np.zeros(rows, np.int32)
                 best[ordinals] = np.maximum(best[ordinals], mention.bonus)
         return best
 
@@ -125,3 +138,9 @@ class Names:
     def nbytes(self) -> int:
         """Memory in bytes."""
         return self.exact.nbytes + sum(table.nbytes for table in self.groups.values())
+
+
+def _rows_of_group(column: Column, codes: npt.NDArray[np.uint16], key: str) -> npt.NDArray[np.int64]:
+    """Ordinals of the records whose value has the normal form ``key``; hashes may have met by chance."""
+    named = [code for code in codes.tolist() if name_key(column.values[code]) == key]
+    return np.concatenate([np.zeros(0, np.int64), *(column.rows_of(code) for code in named)])

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from shards import kernel
 from shards.authorization import AuthorizedRows
 from shards.messages import Outcome, ScoreMix, ShardHits, ShardQuery
+from shards.names import key_hashes
 from shards.part import Part
 from shards.statistics import frequency_weights
 from shards.text_table import encoded
@@ -21,7 +22,6 @@ from shards.topk import Scored, Top, merge
 Expired = Callable[[], bool]
 """Whether the time of a query has run out; asked between parts."""
 
-_NO_BONUS: Final = np.zeros(0, np.int32)
 _NO_SCORE: Final = -1
 
 
@@ -121,13 +121,16 @@ def nothing(query: ShardQuery, outcome: Outcome, seq: int) -> ShardHits:
 def _views(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]]) -> list[_View]:
     """The parts that hold an authorized row."""
     texts = [encoded(term) for term in query.terms]
-    return [_view(query, texts, part, rows) for part, rows in parts if rows.count > 0]
+    hashes = key_hashes(query.mentions)
+    return [_view(query, texts, hashes, part, rows) for part, rows in parts if rows.count > 0]
 
 
-def _view(query: ShardQuery, texts: Sequence[bytes], part: Part, rows: AuthorizedRows) -> _View:
+def _view(
+    query: ShardQuery, texts: Sequence[bytes], hashes: npt.NDArray[np.uint64], part: Part, rows: AuthorizedRows
+) -> _View:
     segment = part.segment
     terms = segment.postings.terms.find_all(texts)
-    bonus = segment.names.bonuses(query.mentions, segment.columns, len(segment)) if query.mentions else _NO_BONUS
+    bonus = segment.names.bonuses(query.mentions, hashes, segment.columns, len(segment))
     return _View(part=part, authorized=rows, terms=terms, bonus=bonus)
 
 

@@ -1,17 +1,22 @@
-"""How many examples the equalities try; ``SHORTLIST_EQUALITIES=deep`` compares more than 10,000 pairs of worlds."""
+"""How many examples the equalities try; ``SHORTLIST_DEEP=1`` compares more than 10,000 pairs of worlds."""
 
 import os
 from typing import Final
 
 from hypothesis import HealthCheck, settings
 
-_FACTOR: Final = {"moderate": 1, "deep": 60}[os.environ.get("SHORTLIST_EQUALITIES", "moderate")]
+_DEEP: Final = os.environ.get("SHORTLIST_DEEP", "") == "1"
 
 
-def examples(moderate: int) -> settings:
-    """Settings for a test that builds whole indexes: slow data is expected, and a slow machine is no failure."""
+def examples(moderate: int, *, deep: int | None = None) -> settings:
+    """Settings for a test that builds whole indexes: slow data is expected, and a slow machine is no failure.
+
+    Args:
+        moderate: examples in the test suite.
+        deep: examples of a deep run; ten times as many where nothing else is said.
+    """
     return settings(
-        max_examples=moderate * _FACTOR,
+        max_examples=(deep or 10 * moderate) if _DEEP else moderate,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )

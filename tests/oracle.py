@@ -200,13 +200,16 @@ def terms_asked(text: str) -> list[str]:
 
 
 def postings_of(record: Record) -> dict[str, tuple[int, int]]:
-    """BM25F with constant lengths: 255 · f / (f + k1) rounded, never 0; and 255 / words of the name that holds it."""
+    """BM25F with constant lengths: 255 · f / (f + k1) rounded, never 0; and 255 / words of the name that holds it.
+
+    ``f`` adds up the occurrences, each by the norm of its field, all by the norm of the whole record.
+    """
     frequencies: dict[str, list[float]] = {}
-    for norm, text in texts_of(record):
-        terms = tokens_in(text)
+    fields = [(norm, tokens_in(text)) for norm, text in texts_of(record)]
+    whole = min(impacts.LONGEST_RECORD, sum(len(terms) for _, terms in fields))
+    for norm, terms in fields:
         for term in terms:
-            worth_one = norm.weight / (1 - norm.slope + norm.slope * len(terms) / norm.usual_length)
-            frequencies.setdefault(term, []).append(worth_one)
+            frequencies.setdefault(term, []).append(normed(norm, len(terms)) * normed(impacts.RECORD, whole))
     names = [set(tokens_in(name)) for name in (record.name, *record.aliases)]
     return {
         term: (
@@ -215,6 +218,11 @@ def postings_of(record: Record) -> dict[str, tuple[int, int]]:
         )
         for term, parts in frequencies.items()
     }
+
+
+def normed(norm: impacts.Field, length: int) -> float:
+    """Weight of one occurrence: constant where slope is 0, in inverse proportion to the length where it is 1."""
+    return norm.weight / (1 - norm.slope + norm.slope * length / norm.usual_length)
 
 
 def texts_of(record: Record) -> list[tuple[impacts.Field, str]]:

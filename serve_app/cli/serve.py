@@ -100,14 +100,17 @@ class _Serving:
 
     def run(self) -> None:
         """From nothing to nothing."""
-        with self._interruptible(), _private_run() as run:
-            launch.apply(launch.prepare_environment(self._settings, run, launch.free_ports()))
+        with self._interruptible(), _private_run() as run, launch.watchdog(run):
+            launch.apply(launch.prepare_environment(self._settings, run, launch.free_ports()), os.environ)
             # Imported here and not above, because Serve reads the environment while it is imported.
-            from serve_app.local_ray import LocalRay  # noqa: PLC0415
+            from serve_app.local_ray import LocalRay, StartFailed  # noqa: PLC0415
 
             with LocalRay(self._settings, self._shards, run) as cluster:
-                with self._view:
-                    self._start(cluster)
+                try:
+                    with self._view:
+                        self._start(cluster)
+                except StartFailed as exc:
+                    raise click.ClickException(str(exc)) from exc
                 if not self._stop.is_set():
                     seconds = time.monotonic() - self._started_s
                     self._view.ready(self._settings, listeners_of(os.getpid()), seconds=seconds)
@@ -124,6 +127,8 @@ class _Serving:
                 cluster.start()
                 # Ray took SIGTERM for itself.
                 self._take_signals()
+                if self._stop.is_set():
+                    return
                 cluster.start_proxy()
             report = imported.result()
         if report is not None:

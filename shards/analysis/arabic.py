@@ -1,7 +1,7 @@
-"""Light stemming of Arabic words: the article with its conjunctions, and the commonest endings.
+"""Light stemming of Arabic words: the article with its conjunctions.
 
-After "Light Stemming for Arabic Information Retrieval" (Larkey, Ballesteros & Connell 2007, table 2, light10), without the
-endings that Persian words carry as part of their stem.
+After light10 (Larkey, Ballesteros & Connell, "Light Stemming for Arabic Information Retrieval", 2007), without its
+endings: those of ``shards.analysis.persian`` serve both languages, since a script does not tell them apart.
 """
 
 from typing import Final

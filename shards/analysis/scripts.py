@@ -18,12 +18,14 @@ _UNSEGMENTED_RANGES: Final = (
 )  # fmt: skip
 """Thai, Lao, Tibetan, Burmese, Khmer, Hangul, Kana and Han: written without spaces, or with long agglutinated words."""
 
+_FIRST_UNSEGMENTED: Final = _UNSEGMENTED_RANGES[0][0]
+
 _DROPPED_MARK_RANGES: Final = (
     (0x0300, 0x036F), (0x0483, 0x0489), (0x0591, 0x05C7), (0x0610, 0x061A), (0x064B, 0x065F), (0x0670, 0x0670),
     (0x06D6, 0x06ED), (0x08CA, 0x08FF), (0x1AB0, 0x1AFF), (0x1DC0, 0x1DFF), (0x20D0, 0x20FF), (0xFE00, 0xFE2F),
     (0xE0100, 0xE01EF),
 )  # fmt: skip
-"""Marks that a writer may leave out (accents, niqqud, tashkeel); the vowel signs of Indic scripts are not among them."""
+"""Marks that a writer may leave out (accents, niqqud, tashkeel); the vowel signs of Indic scripts stay."""
 
 _STRIPPED_BLOCKS: Final = ((0x00C0, 0x052F), (0x1E00, 0x1FFF))
 """Latin, Greek and Cyrillic: their letters lose accents, except the Cyrillic short i, which is a letter of its own."""
@@ -56,7 +58,8 @@ def normalise(text: str) -> str:
 
 def is_unsegmented(run: str) -> bool:
     """Whether a run found by ``RUN`` is of a script that does not part its words by spaces."""
-    return _within(ord(run[0]), _UNSEGMENTED_RANGES)
+    code = ord(run[0])
+    return code >= _FIRST_UNSEGMENTED and _within(code, _UNSEGMENTED_RANGES)
 
 
 def _fold_character(character: str) -> str:

@@ -32,6 +32,12 @@ def test_what_is_left_makes_the_first_ranks_whole() -> None:
     assert shown(finalists, 3, 100) == [("a", "full"), ("b", "summary"), ("c", "full")]
 
 
+def test_the_last_token_is_spent_and_none_beyond_it() -> None:
+    assert shown([finalist(70, 10)], 1, 70) == [("t", "full")]
+    assert shown([finalist(70, 10)], 1, 69) == [("t", "summary")]
+    assert shown([finalist(70, 10)], 1, 9) == []
+
+
 def test_one_long_schema_hides_no_other_hit() -> None:
     finalists = [finalist(5_000, 50, record_id="a"), *(finalist(50, 50, record_id=f"b{n}") for n in range(9))]
     assert [form for _, form in shown(finalists, 10, 2_400)] == ["summary", *["full"] * 9]

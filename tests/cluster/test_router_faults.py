@@ -15,7 +15,7 @@ from cluster.errors import ShardUnavailable
 from cluster.partition import bucket_range, shard_of
 from cluster.router import Router
 from cluster.shard_client import ShardClient
-from shards.messages import Change
+from shards.messages import Change, Document
 from shards.record import bucket_of
 from shards.shard import Shard
 from tests.cluster.rig import (
@@ -136,7 +136,7 @@ def test_a_partial_answer_knows_the_whole_once_the_lost_part_was_counted() -> No
         assert (partial.coverage.searched, partial.coverage.authorized) == (owned(1, 2), 40)
         other = await router.search(request("send", scope=scope_of("acme", "zeta")))
         assert other.coverage.authorized is None  # never counted for this scope
-        router.replace_map(map_of([None, clients[1], None], version=2))
+        router.replace_map(map_of([None], version=2))
         assert (await router.search(request("send"))).coverage.authorized is None  # shard 0 is another part now
 
     asyncio.run(story())
@@ -163,6 +163,20 @@ def test_a_greedy_shard_is_cut_at_every_stage_and_shows_nothing_nobody_asked_for
     honest = asyncio.run(router_of(CATALOGUE, 2).search(asked))
     assert comparable(answer) == comparable(honest)
     assert (answer.spent.candidates, answer.spent.reranked, answer.spent.evidence) == (3, 2, 2)
+
+
+def test_a_shard_cannot_answer_for_the_records_of_another() -> None:
+    class Forger(Client):
+        async def documents(self, batch):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            forged = [replace(record, description="forged") for record in CATALOGUE]
+            return [tuple(Document(id=one.id, version=1, body=one.to_json()) for one in forged)] * len(batch)
+
+    first, second = shards_of(CATALOGUE, 2)
+    asked = request("send", budget=replace(BUDGET, evidence_k=40))
+    answer, _ = search([Client(shard=first), Forger(shard=second)], asked)
+    forged = {hit.record.id for hit in answer.hits if hit.record.description == "forged"}
+    assert len(answer.hits) == 40
+    assert forged == {record_id for record_id in ids_of(answer) if shard_of(bucket_of(record_id), 2) == 1}
 
 
 def test_a_write_that_is_applied_meanwhile_is_seen_and_one_that_is_not_is_told() -> None:

@@ -38,7 +38,8 @@ class Nudged:
 
     def rank(self, request: AnalyzedRequest, candidates: Candidates) -> npt.NDArray[np.int64]:
         held = (candidates.values[:, :, 0] > 0).sum(axis=1)
-        return RANKER.rank(request, candidates) + self.step * (held % 2)
+        scores: npt.NDArray[np.int64] = RANKER.rank(request, candidates) + self.step * (held % 2)
+        return scores
 
 
 def alike(number: int) -> Record:

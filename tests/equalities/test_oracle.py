@@ -9,6 +9,7 @@ from shards import impacts
 from shards.analyzer import analyze_query, name_key, terms_of
 from shards.record import Access, Kind, Record
 from shards.scope import Scope
+from tests.depth import examples
 from tests.oracle import Asked, Mentioned, Mix, Oracle, fits_any, postings_of, squeezed, terms_asked, tokens_in, worth
 from tests.worlds import (
     NAMESPACES,
@@ -34,11 +35,13 @@ def test_identifiers_part_and_keep_their_joined_form_in_the_order_of_the_analyze
     assert tuple(tokens_in(text)) == terms_of(text)
 
 
+@examples(100)
 @given(questions())
 def test_questions_are_read_as_the_analyzer_reads_them(question: Question) -> None:
     assert list(analyze_query(question.text).terms) == terms_asked(question.text)
 
 
+@examples(100)
 @given(worlds(max_size=5))
 def test_postings_equal_those_of_the_index_for_every_field(world: World) -> None:
     for record in world.records:
@@ -60,9 +63,15 @@ def test_worth_is_worked_by_hand() -> None:
     assert worth(3, 3, 1) == 1  # ln(1 + 0.5/3.5) · 128 / 256 = 0.067: never below 1 for a term that is held
 
 
-def tool(name: str, number: int, text: str = "", **fields: str) -> Record:
+def tool(name: str, number: int, text: str = "", capability: str = "") -> Record:
     return Record(
-        id=f"r{number}", kind=Kind.TOOL, name=name, namespace="", description=text, access=Access(tenant="*"), **fields
+        id=f"r{number}",
+        kind=Kind.TOOL,
+        name=name,
+        namespace="",
+        description=text,
+        access=Access(tenant="*"),
+        capability=capability,
     )
 
 

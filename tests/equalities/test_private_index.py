@@ -34,7 +34,7 @@ def assert_right(answer: Answer, oracle: Oracle, ask: Ask) -> None:
     assert (answer.miss.reason if answer.miss else None) == (None if hits else reason)
 
 
-@examples(25)
+@examples(25, deep=1500)
 @given(
     world=worlds(),
     count=st.sampled_from((0, 1, 50)),
@@ -47,7 +47,7 @@ def test_hidden_records_change_nothing_in_an_answer(
     _compare_worlds(world, count, shards, asked, compared)
 
 
-@examples(8)
+@examples(8, deep=500)
 @given(world=worlds(max_size=10), asked=st.lists(asks, min_size=8, max_size=8))
 def test_a_thousand_hidden_records_change_nothing_in_an_answer(
     world: World, asked: list[Ask], compared: Counter[str]

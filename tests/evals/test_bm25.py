@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from evals.bm25 import Bm25Index, _best_rows
 from shards.analyzer import terms_of
 from shards.record import Access, Kind, Record
+from tests.depth import examples
 
 
 def tool(number: int, text: str) -> Record:
@@ -33,6 +34,7 @@ def test_equal_scores_come_in_id_order() -> None:
 words = st.lists(st.sampled_from(("dap", "vek", "mol", "rux")), max_size=6).map(" ".join)
 
 
+@examples(100)
 @given(st.lists(words, min_size=1, max_size=8), words)
 def test_the_order_equals_the_formula_written_out(texts: list[str], query: str) -> None:
     records = [tool(number, text) for number, text in enumerate(texts)]
@@ -53,6 +55,7 @@ def test_the_order_equals_the_formula_written_out(texts: list[str], query: str) 
     assert all(scores[one] >= scores[two] - 1e-9 for one, two in pairwise(found))
 
 
+@examples(100)
 @given(st.lists(st.integers(0, 3), max_size=20), st.integers(1, 25))
 def test_best_rows_is_a_stable_sort_cut_at_k(values: list[int], k: int) -> None:
     expected = sorted((row for row, value in enumerate(values) if value > 0), key=lambda row: (-values[row], row))[:k]

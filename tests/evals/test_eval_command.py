@@ -5,6 +5,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from evals.data import read_gold
@@ -32,7 +33,7 @@ def test_json_is_one_object_on_stdout_with_shares_between_0_and_1() -> None:
     result = run("--json")
     assert result.exit_code == 0, result.output
     report = orjson.loads(result.stdout)
-    assert (report["n"], report["tools"], report["system"]) == (60, 32, "shortlist")
+    assert (report["n"], report["tools"], report["system"]) == (71, 32, "shortlist")
     assert list(report["recall"]) == list(report["hit"]) == ["1", "5", "10", "15", "20"]
     assert list(report["candidate_recall"]) == ["20", "50", "100", "200"]
     shares = [
@@ -42,9 +43,20 @@ def test_json_is_one_object_on_stdout_with_shares_between_0_and_1() -> None:
         *(report[key] for key in ("ndcg10", "exact_share", "no_match_rate", "false_empty_rate")),
     ]
     assert all(0.0 <= share <= 1.0 for share in shares)
-    assert (report["exact_share"], report["parity_with_full_rank"], report["parity_checked"]) == (1.0, 1.0, 60)
+    assert (report["exact_share"], report["parity_with_full_rank"], report["parity_checked"]) == (1.0, 1.0, 71)
     assert 0.0 < report["p50_ms"] <= report["p95_ms"]
-    assert sum(part["n"] for part in report["by_lang"].values()) == 60
+    assert sum(part["n"] for part in report["by_lang"].values()) == 71
+
+
+def test_the_gold_set_reaches_the_figures_that_are_written_down() -> None:
+    expected = yaml.safe_load((GOLD.parent / "expected.yaml").read_text("utf-8"))["gold"]
+    report = orjson.loads(run("--json").stdout)
+    figures = report | {f"{name}@{cut}": share for name in ("recall", "hit") for cut, share in report[name].items()}
+    assert {key: figures[key] for key in ("tools", "n", "n_with_relevant")} == {
+        key: expected[key] for key in ("tools", "n", "n_with_relevant")
+    }
+    assert {key: figures[key] for key, floor in expected["at_least"].items() if figures[key] < floor} == {}
+    assert {key: figures[key] for key, most in expected["at_most"].items() if figures[key] > most} == {}
 
 
 def test_the_number_of_shards_changes_no_number_but_the_times() -> None:
@@ -74,7 +86,7 @@ def test_several_tool_files_are_joined_by_id(tmp_path: Path) -> None:
 
 def test_people_get_a_table_and_progress_stays_off_standard_output() -> None:
     result = run("--system", "shortlist", "--system", "bm25")
-    assert "60 queries over 32 tools" in result.stdout
+    assert "71 queries over 32 tools" in result.stdout
     assert "Recall@5" in result.stdout
     assert "indexing" not in result.stdout
 

@@ -1,6 +1,7 @@
 """A run of three questions whose every number is worked out by hand."""
 
 import math
+from collections.abc import Collection
 
 import pytest
 from rich.console import Console
@@ -10,7 +11,7 @@ from evals.report import report_of, tables
 from evals.run import Found, Run, run_system
 
 
-def question(name: str, relevant: set[str], acceptable: set[str] = frozenset(), lang: str = "en") -> Question:
+def question(name: str, relevant: Collection[str], acceptable: Collection[str] = (), lang: str = "en") -> Question:
     return Question(id=name, text=name, relevant=frozenset(relevant), acceptable=frozenset(acceptable), lang=lang)
 
 
@@ -60,7 +61,8 @@ def test_every_number_of_a_report_is_the_one_worked_by_hand() -> None:
     assert report["candidate_recall"] == {"3": pytest.approx((1 + 1 + 0) / 3)}
     assert report["ndcg10"] == pytest.approx(1.5 / (1 + 1 / math.log2(3)) / 3)
     assert report["exact_share"] == 0.75
-    assert (report["parity_with_full_rank"], report["parity_checked"]) == (pytest.approx(2 / 3), 3)
+    assert report["parity_with_full_rank"] == pytest.approx(2 / 3)
+    assert report["parity_checked"] == 3
     assert report["no_match_rate"] == 1.0
     assert report["false_empty_rate"] == pytest.approx(1 / 3)
     assert (report["p50_ms"], report["p95_ms"]) == (2.0, 4.0)

@@ -20,6 +20,7 @@ from cluster.config import Settings
 from cluster.registry import Registry
 from cluster.scope import Principal
 from serve_app.keys import read_secret
+from serve_app.launch import free_ports
 from serve_app.local_key import ensure_local_key, mint_token
 from serve_app.record_wire import parse_record
 from tests.endpoint import tool
@@ -89,16 +90,10 @@ def wait_for(condition: Callable[[], bool], timeout_s: float, state: Callable[[]
         time.sleep(0.1)
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port: int = taken.getsockname()[1]
-        return port
-
-
 @contextmanager
 def running(home: Path, *options: str) -> Iterator[Instance]:
     """Start an instance over ``home`` and stop it as a user does; its end must be clean and its port free again."""
-    port = free_port()
+    port = free_ports().statistics
     program = "from serve_app.cli.main import cli; cli()"
     command = (sys.executable, "-c", program, "serve", "--home", str(home), "--port", str(port), "--json", *options)
     errors = home / "serve.err"

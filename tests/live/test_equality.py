@@ -1,6 +1,7 @@
 """The Ray path answers what the in-process path answers, byte for byte."""
 
 import asyncio
+import time
 
 import httpx
 import orjson
@@ -49,6 +50,16 @@ def _comparable(body: bytes) -> bytes:
     return orjson.dumps(answer)
 
 
+def _whole(live: Instance, path: str, body: dict[str, object], headers: dict[str, str]) -> httpx.Response:
+    """An answer that says of itself that it is whole: on a busy machine a shard may miss one deadline, honestly."""
+    for _ in range(4):
+        answer = live.client.post(path, json=body, headers=headers)
+        if answer.json().get("coverage", {"full": True})["full"]:
+            break
+        time.sleep(0.5)
+    return answer
+
+
 def _in_process(live: Instance) -> Services:
     settings = Settings(home=live.home)
     policy = Policy.load()
@@ -75,8 +86,9 @@ def test_ray_on_two_shards_equals_one_process_on_three(live: Instance) -> None:
 
     seen = set()
     for (path, body, headers), (status, expected) in zip(requests, asyncio.run(local()), strict=True):
-        answer = live.client.post(path, json=body, headers=headers)
-        assert (answer.status_code, _comparable(answer.content)) == (status, _comparable(expected)), (path, body)
+        answer = _whole(live, path, body, headers)
+        if (answer.status_code, _comparable(answer.content)) != (status, _comparable(expected)):
+            pytest.fail(f"{path} {body}\n{answer.status_code} {answer.content!r}\n{status} {expected!r}")
         seen.add((path, status, answer.json().get("kind")))
     assert {("/v1/search", 200, "hits"), ("/v1/search", 200, "miss")} <= seen
     assert {status for path, status, _ in seen if path == "/v1/explain"} >= {200}

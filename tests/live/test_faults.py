@@ -42,6 +42,10 @@ class Load:
         for thread in self._threads:
             thread.join()
 
+    def refused(self) -> list[tuple[float, int, dict[str, object]]]:
+        """What was not answered with hits or a miss: nothing, whatever happens behind the endpoint."""
+        return [(seconds, status, body) for seconds, status, body in self.answers if status != 200]
+
     def _run(self) -> None:
         headers = self.instance.headers("reader")
         with httpx.Client(base_url=self.instance.ready["url"], timeout=10, trust_env=False) as client:
@@ -65,7 +69,7 @@ def test_a_lost_shard_gives_typed_partial_answers_in_time_and_comes_back(live: I
         wait_for(live.full, 60, live.status)
         time.sleep(0.5)
     assert load.faults == []
-    assert {status for _, status, _ in load.answers} == {200}
+    assert load.refused() == []
     assert max(seconds for seconds, _, _ in load.answers) * 1000 < BUDGET_MS + SLACK_MS
     partial = [answer for _, _, answer in load.answers if not answer["coverage"]["full"]]  # type: ignore[index]
     assert partial
@@ -89,7 +93,7 @@ def test_a_killed_supervisor_comes_back_with_its_shards_and_loses_no_write(live:
         time.sleep(0.2)
         wait_for(lambda: _status_code(live) == 200 and live.full(), 90, lambda: _status_code(live))
     assert load.faults == []
-    assert {status for _, status, _ in load.answers} == {200}
+    assert load.refused() == []
     assert max(seconds for seconds, _, _ in load.answers) * 1000 < BUDGET_MS + SLACK_MS
     found = live.search("sharpen a pencil", min_seq=report["seq"]).json()
     assert [hit["id"] for hit in found["hits"]][:1] == ["fresh:before_the_fall"]

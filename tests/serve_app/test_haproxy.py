@@ -61,9 +61,13 @@ def test_steering_headers_are_taken_off_before_anything_is_routed(rendered: Path
         assert f"    http-request del-header {name}" in rules[:first_route]
 
 
-def test_the_frontend_alone_follows_the_configured_host(rendered: Path) -> None:
-    closed = close(rendered.read_text(), "*", "/e.http").splitlines()
-    assert [line.split()[1] for line in closed if line.strip().startswith("bind")][1] == "*:8900"
+@pytest.mark.parametrize(
+    ("host", "bound"),
+    [("0.0.0.0", "0.0.0.0:8900"), ("192.0.2.1", "192.0.2.1:8900"), ("::", "[::]:8900")],  # noqa: S104 -- text only
+)
+def test_the_frontend_alone_follows_the_configured_host(rendered: Path, host: str, bound: str) -> None:
+    closed = close(rendered.read_text(), host, "/e.http").splitlines()
+    assert [line.split()[1] for line in closed if line.strip().startswith("bind")][1] == bound
     assert sum("bind 127.0.0.1:" in line for line in closed) == 2
 
 

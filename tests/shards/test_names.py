@@ -2,6 +2,7 @@ import pytest
 
 from shards.analyzer import name_key
 from shards.messages import Mention, MentionField
+from shards.names import key_hashes
 from shards.record import Record
 from shards.segment import Segment
 from shards.segment_builder import SegmentBuilder
@@ -22,9 +23,9 @@ def segment_of(*records: Record) -> Segment:
     return builder.build()
 
 
-def bonuses(*mentions: Mention) -> list[int]:
-    segment = segment_of(*CATALOGUE)
-    return segment.names.bonuses(mentions, segment.columns, len(segment)).tolist()
+def bonuses(*mentions: Mention, segment: Segment | None = None) -> list[int]:
+    held = segment or segment_of(*CATALOGUE)
+    return held.names.bonuses(mentions, key_hashes(mentions), held.columns, len(held)).tolist()
 
 
 def name(text: str, bonus: int = 100) -> Mention:
@@ -60,10 +61,10 @@ def test_a_mention_gives_its_bonus_once_per_field(mentions: tuple[Mention, ...],
 
 def test_a_value_shared_by_all_records_is_found_too() -> None:
     segment = segment_of(record("a", domain="files"), record("b", domain="files"))
-    assert segment.names.ordinals(MentionField.DOMAIN, name_key("files"), segment.columns).tolist() == [0, 1]
+    assert bonuses(domain("files"), segment=segment) == [10, 10]
 
 
 def test_two_values_whose_keys_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shards.names.key_hash", lambda _: 7)
     segment = segment_of(record("a", domain="files"), record("b", domain="mail"))
-    assert segment.names.ordinals(MentionField.DOMAIN, name_key("mail"), segment.columns).tolist() == [1]
+    assert bonuses(domain("mail"), segment=segment) == [0, 10]
