@@ -71,9 +71,9 @@ class Deadline:
     clock: Clock = time.monotonic
 
     @classmethod
-    def after(cls, timeout_ms: float, clock: Clock = time.monotonic) -> Self:
+    def after(cls, timeout_ms: float) -> Self:
         """A deadline ``timeout_ms`` from now."""
-        return cls(clock() + timeout_ms / 1000, clock)
+        return cls(time.monotonic() + timeout_ms / 1000)
 
     def remaining_ms(self) -> float:
         """Milliseconds left, never below 0."""

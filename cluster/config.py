@@ -6,13 +6,16 @@ written from this module by ``cluster.settings_document``.
 
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
 from cluster.budget import DEFAULT_BUDGETS, Budget
 from cluster.yaml_model import StrictModel, read_model
 from shards.record import BUCKETS, Kind
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
 
 Algorithm = Literal["HS256", "RS256", "EdDSA"]
 ALGORITHMS: Final[tuple[Algorithm, ...]] = ("HS256", "RS256", "EdDSA")
@@ -202,9 +205,12 @@ class Settings(StrictModel):
     budgets: BudgetsSettings = BudgetsSettings()
 
     @property
-    def registry_url(self) -> str:
-        """The registry's SQLAlchemy URL, the default filled in."""
-        return self.registry.url or f"sqlite:///{self.home / 'registry.sqlite3'}"
+    def registry_url(self) -> "str | URL":
+        """The registry's SQLAlchemy URL, the default filled in; as text it could not hold every path of a home."""
+        # Imported here, because most commands read the settings and never open the registry.
+        from cluster.registry import url_in  # noqa: PLC0415
+
+        return self.registry.url or url_in(self.home)
 
 
 def load_settings(path: Path | None = None) -> Settings:

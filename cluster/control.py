@@ -17,9 +17,9 @@ from shards.record import Record, Status
 class WriteOutcome(StrEnum):
     """What became of one write.
 
-    ``unknown`` also stands for a record of a tenant that the caller may not write, so that both read the same.
-    ``foreign`` is an upsert whose id is taken by such a record; ``stale`` one whose version is not newer than the
-    version on record (removed records count too). The last three wrote nothing.
+    ``unknown`` also stands for a record that is removed already, and for one of a tenant that the caller may not
+    write, so that all three read the same. ``foreign`` is an upsert of an id that another tenant has or had. ``stale``
+    is one whose version is not newer than the version on record (removed records count too). These three wrote nothing.
     """
 
     APPLIED = "applied"
@@ -48,7 +48,10 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyStatus:
-    """One copy of a shard as the control plane sees it; ``detail`` is the shard's own word, None before its first."""
+    """One copy of a shard as the control plane sees it; ``detail`` is the shard's own word, None before its first.
+
+    ``loaded_records`` of ``expected_records`` is the progress of loading; once ready, both are ``detail.records``.
+    """
 
     shard: int
     ready: bool
@@ -85,7 +88,8 @@ class ControlPlane(Protocol):
     async def upsert(self, records: Sequence[Record], tenants: frozenset[str] | None = None) -> tuple[Receipt, ...]:
         """Write records, one receipt each in their order. ``version`` 0 takes the next one; otherwise it must be newer.
 
-        A record whose own tenant is not in ``tenants`` is ``foreign`` too.
+        A record whose own tenant is not in ``tenants`` is ``foreign``, and, whoever writes, one whose id another tenant
+        has or had: the owner of an id never changes.
         """
 
     async def remove(self, record_id: str, tenants: frozenset[str] | None = None) -> Receipt:

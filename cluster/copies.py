@@ -1,6 +1,6 @@
 """What the supervisor knows of one shard copy, and the seam through which it reaches the copy.
 
-It holds state and no decisions; those are ``cluster.supervisor``'s.
+It holds state and no decisions; those are ``cluster.keeper``'s.
 """
 
 import asyncio
@@ -92,11 +92,13 @@ class Slot:
 
     def status(self) -> CopyStatus:
         """Its part in the status for operators."""
+        # A ready copy follows writes: from then on its own count is the number of loaded records.
+        own = self.detail.records if self.ready and self.detail is not None else None
         return CopyStatus(
             shard=self.shard,
             ready=self.ready,
-            loaded_records=self.loaded_records,
-            expected_records=self.expected_records,
+            loaded_records=self.loaded_records if own is None else own,
+            expected_records=self.expected_records if own is None else own,
             replaced=self.replaced,
             detail=self.detail,
         )

@@ -4,7 +4,6 @@ The cache knows no principals. It is asked only for (id, version) pairs that a s
 rows for this very request, so a warm entry can never show what its reader may not see.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -14,6 +13,7 @@ from cluster.contract import Gap
 from cluster.evidence import Piece, piece_of
 from cluster.fanout import Lane, gather
 from cluster.merge import Pool
+from shards.cache import BoundedCache
 from shards.messages import Document, DocumentRequest
 from shards.record import Record
 from shards.scope import Scope
@@ -26,33 +26,16 @@ class DocumentCache:
     """Least recently used records by (id, version), bounded in estimated bytes; 0 bytes keep nothing."""
 
     def __init__(self, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
-        self._held_bytes = 0
-        self._entries: OrderedDict[tuple[str, int], tuple[Piece, int]] = OrderedDict()
-
-    @property
-    def held_bytes(self) -> int:
-        """Estimated bytes of all entries."""
-        return self._held_bytes
+        self._pieces: BoundedCache[tuple[str, int], Piece] = BoundedCache(limit_bytes)
 
     def get(self, record_id: str, version: int) -> Piece | None:
         """The record at exactly this version, if held."""
-        entry = self._entries.get((record_id, version))
-        if entry is None:
-            return None
-        self._entries.move_to_end((record_id, version))
-        return entry[0]
+        return self._pieces.get((record_id, version))
 
     def put(self, document: Document) -> Piece:
         """Parse a document and hold it."""
         piece = piece_of(Record.from_json(document.body))
-        key, size = (document.id, document.version), len(document.body) + ENTRY_BYTES
-        _, replaced = self._entries.pop(key, (piece, 0))
-        self._entries[key] = (piece, size)
-        self._held_bytes += size - replaced
-        while self._held_bytes > self._limit_bytes:
-            _, (_, freed) = self._entries.popitem(last=False)
-            self._held_bytes -= freed
+        self._pieces.put((document.id, document.version), piece, len(document.body) + ENTRY_BYTES)
         return piece
 
 

@@ -3,8 +3,9 @@
 Tree::
 
     ClusterError
-    ├── InvalidRequest       a request field is unusable; nothing was searched
-    ├── InvalidConfiguration a shipped or configured file holds a value outside its range
+    ├── InvalidValue         a named value is outside what is allowed
+    │   ├── InvalidRequest       a request field is unusable; nothing was searched
+    │   └── InvalidConfiguration a shipped or configured file holds a value outside its range
     ├── UnknownGrantList     a named grant list does not exist (or is not the caller's: the same bytes)
     ├── StaleVersion         a write carries a version that is not newer than the stored one
     ├── RegistryUnavailable  the registry's database does not answer
@@ -19,30 +20,25 @@ class ClusterError(Exception):
     """Base of every error raised inside ``cluster``."""
 
 
-class InvalidRequest(ClusterError):
+class InvalidValue(ClusterError):
+    """A named value is outside what is allowed."""
+
+    def __init__(self, field: str, value: str, allowed: str) -> None:
+        super().__init__(field, value, allowed)
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.value!r} is not allowed; expected {self.allowed}"
+
+
+class InvalidRequest(InvalidValue):
     """A field of a request is outside its contract."""
 
-    def __init__(self, field: str, value: str, allowed: str) -> None:
-        super().__init__(field, value, allowed)
-        self.field = field
-        self.value = value
-        self.allowed = allowed
 
-    def __str__(self) -> str:
-        return f"{self.field}: {self.value!r} is not allowed; expected {self.allowed}"
-
-
-class InvalidConfiguration(ClusterError):
+class InvalidConfiguration(InvalidValue):
     """A configuration file holds an unknown key or a value outside its range."""
-
-    def __init__(self, field: str, value: str, allowed: str) -> None:
-        super().__init__(field, value, allowed)
-        self.field = field
-        self.value = value
-        self.allowed = allowed
-
-    def __str__(self) -> str:
-        return f"{self.field}: {self.value!r} is not allowed; expected {self.allowed}"
 
 
 class UnknownGrantList(ClusterError):

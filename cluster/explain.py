@@ -4,9 +4,9 @@ It recomputes from the values that were ranked; it never asks a shard, and knows
 """
 
 from cluster.contract import TermPart
-from cluster.lossless import static_values
 from cluster.merge import Pool
 from shards.messages import ScoreMix
+from shards.scoring import static_values
 
 
 def term_parts(row: int, pool: Pool, terms: tuple[str, ...], mix: ScoreMix) -> tuple[TermPart, ...]:

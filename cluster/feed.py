@@ -3,13 +3,17 @@
 It reads no database and calls no shard; whoever owns both hands the changes in and the batches out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from cluster.errors import BrokenFeed
 from cluster.partition import shard_of
 from shards.messages import Change
 from shards.record import bucket_of
+
+STEP_BYTES: Final = 128 * 2**10
+"""Text that a copy analyses in one go, some 0.3 s of the most expensive kind; searches get their turn in between."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +58,25 @@ def batches(changes: Sequence[Change], after_seq: int, shards: int) -> tuple[Fee
         FeedBatch(shard=shard, after_seq=after_seq, upto_seq=upto_seq, changes=tuple(part))
         for shard, part in enumerate(parts)
     )
+
+
+def steps(changes: Sequence[Change], most_bytes: int = STEP_BYTES) -> Iterator[Sequence[Change]]:
+    """The changes in runs of at most ``most_bytes``, or of one change: what a copy costs grows with bytes, not changes.
+
+    Without it, one writer's few megabytes would keep every copy from answering until it is taken for hung.
+    """
+    start = size = 0
+    for position, change in enumerate(changes):
+        if position > start and size + _size(change) > most_bytes:
+            yield changes[start:position]
+            start, size = position, 0
+        size += _size(change)
+    if start < len(changes):
+        yield changes[start:]
+
+
+def _size(change: Change) -> int:
+    return len(change.body or b"") + sum(map(len, change.grant_ids or ()))
 
 
 def _subject(change: Change) -> tuple[str, str]:

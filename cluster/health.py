@@ -1,6 +1,6 @@
 """Health: what the cluster as a whole can promise, a pure function of the states of its shard copies.
 
-It watches nothing and replaces nothing; ``cluster.supervisor`` does.
+It watches nothing and replaces nothing; ``cluster.keeper`` does.
 """
 
 from collections.abc import Iterable

@@ -11,17 +11,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from cluster.importers.source import Defaults, Incomplete, Item, RawRecord, Refusal
+from cluster.importers.source import Defaults, Ignored, Incomplete, Item, Opened, RawRecord, ReadOnlyClaims, Refusal
 from cluster.registry import Registry
 from cluster.registry_values import Receipt, WriteOutcome
 from cluster.spool import Spool
 from shards.errors import InvalidRecord
-from shards.record import Record
+from shards.record import Record, SideEffect
 
 Parse = Callable[[Mapping[str, object]], Record]
 """Raises ``InvalidRecord`` for values that are no record."""
 
 _PROGRESS_EVERY: Final = 500
+
+_NOTED_FIELDS: Final = 20
+"""Ignored fields that get a note each; a file may have any number of them."""
 
 _UNWRITTEN: Final = {
     WriteOutcome.STALE: "version: must be newer than the stored {version}",
@@ -48,6 +51,9 @@ class ImportReport:
         removed: records of a replaced namespace that the source no longer has.
         refused: records that were not imported, in source order; then those that the registry did not take.
         notes: what else the operator should know, in sentences.
+        owners: tenants that own the records of the source, ``"*"`` for all; without those of refused ones. Sorted.
+        namespaces: of the same records, sorted.
+        example: the id of the first of them; empty where there is none.
         seq: registry position after the import.
     """
 
@@ -56,6 +62,9 @@ class ImportReport:
     removed: int
     refused: tuple[Refusal, ...]
     notes: tuple[str, ...]
+    owners: tuple[str, ...]
+    namespaces: tuple[str, ...]
+    example: str
     seq: int
     seconds: float
 
@@ -94,23 +103,45 @@ def replace_namespaces(
     checker = _Checker(parse, defaults)
 
     def write(records: Iterable[Record]) -> list[Receipt]:
-        if not checker.refused and not checker.notes:
-            return registry.replace_many(records, defaults.writable)
-        checker.notes.append("Nothing was removed, because some records were refused or the source is incomplete.")
-        return registry.upsert_many(records, defaults.writable)
+        if checker.refused or checker.incomplete:
+            checker.notes.append("Nothing was removed, because some records were refused or the source is incomplete.")
+            return registry.upsert_many(records, defaults.writable)
+        receipts = registry.replace_many(records, defaults.writable)
+        if any(receipt.outcome is WriteOutcome.FOREIGN for receipt in receipts):
+            checker.notes.append("Nothing was removed where records of another tenant were refused.")
+        return receipts
 
     return _run(registry, items, checker, progress, write)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where a record came from and went to; the same object for all that have it."""
+
+    source: str
+    owner: str
+    namespace: str
+
+
 class _Checker:
-    """Turns items into records and remembers what it refused."""
+    """Turns items into records and remembers what it refused.
+
+    Attributes:
+        places: of every record it made, in their order.
+    """
 
     def __init__(self, parse: Parse, defaults: Defaults) -> None:
         self._parse = parse
         self._defaults = defaults
         self._seen: set[str] = set()
+        self._source = ""
+        self._known_places: dict[_Place, _Place] = {}
+        self._ignored: Counter[str] = Counter()
+        self._claims = 0
         self.refused: list[Refusal] = []
         self.notes: list[str] = []
+        self.incomplete = False
+        self.places: list[_Place] = []
 
     def accept(self, item: Item) -> Record | None:
         """The record of an item; None for what is none, which is then among the refusals or notes."""
@@ -118,22 +149,44 @@ class _Checker:
             case RawRecord():
                 return self._record(item)
             case Refusal():
-                self.refused.append(item)
+                self._refuse(item.name, item.reason)
             case Incomplete():
+                self.incomplete = True
                 self.notes.append(item.reason)
+            case Opened():
+                self._source = item.source
+            case Ignored():
+                self._ignored[item.field] += item.records
+            case ReadOnlyClaims():
+                self._claims += item.tools
         return None
+
+    def finish(self) -> None:
+        """Note what was counted; after the last item."""
+        for field, records in self._ignored.most_common(_NOTED_FIELDS):
+            self.notes.append(f"ignored field {field!r} in {records:,} {'record' if records == 1 else 'records'}")
+        if (more := len(self._ignored) - _NOTED_FIELDS) > 0:
+            self.notes.append(f"ignored {more:,} more fields")
+        if self._claims and self._defaults.side_effect is not SideEffect.READ:
+            claim = "tool claims" if self._claims == 1 else "tools claim"
+            self.notes.append(f"{self._claims:,} {claim} to be read-only; not believed, see --side-effect")
 
     def _record(self, raw: RawRecord) -> Record | None:
         try:
             record = self._parse(self._defaults.fill(raw.values))
         except (InvalidRecord, ValueError) as exc:
-            self.refused.append(Refusal(name=raw.label, reason=str(exc)))
+            self._refuse(raw.label, str(exc))
             return None
         if record.id in self._seen:
-            self.refused.append(Refusal(name=record.id, reason="id: an earlier record of this import has it"))
+            self._refuse(record.id, "id: an earlier record of this import has it")
             return None
         self._seen.add(record.id)
+        place = _Place(source=self._source, owner=record.access.tenant, namespace=record.namespace)
+        self.places.append(self._known_places.setdefault(place, place))
         return record
+
+    def _refuse(self, name: str, reason: str) -> None:
+        self.refused.append(Refusal(name=name, reason=reason, source=self._source))
 
 
 def _run(
@@ -151,17 +204,24 @@ def _run(
             record = checker.accept(item)
             if record is not None:
                 spool.add(record)
+        checker.finish()
         progress(Phase.READING, 1.0, f"{spool.count} records")
         receipts = write(_watched(spool, progress))
     progress(Phase.WRITING, 1.0, f"{spool.count} records")
     outcomes = Counter(receipt.outcome for receipt in receipts)
-    unwritten = [_unwritten(receipt) for receipt in receipts if receipt.outcome in _UNWRITTEN]
+    # Receipts of removals come after those of the records, so the shorter one is the places.
+    told = list(zip(checker.places, receipts, strict=False))
+    taken = [(place, receipt) for place, receipt in told if receipt.outcome not in _UNWRITTEN]
+    unwritten = [_unwritten(place, receipt) for place, receipt in told if receipt.outcome in _UNWRITTEN]
     return ImportReport(
         imported=outcomes[WriteOutcome.IMPORTED],
         unchanged=outcomes[WriteOutcome.UNCHANGED],
         removed=outcomes[WriteOutcome.REMOVED],
         refused=(*checker.refused, *unwritten),
         notes=tuple(checker.notes),
+        owners=tuple(sorted({place.owner for place, _ in taken})),
+        namespaces=tuple(sorted({place.namespace for place, _ in taken})),
+        example=taken[0][1].record_id if taken else "",
         seq=max((receipt.seq for receipt in receipts), default=registry.last_seq()),
         seconds=time.monotonic() - started,
     )
@@ -174,6 +234,6 @@ def _watched(spool: Spool, progress: Progress) -> Iterator[Record]:
         yield record
 
 
-def _unwritten(receipt: Receipt) -> Refusal:
+def _unwritten(place: _Place, receipt: Receipt) -> Refusal:
     reason = _UNWRITTEN[receipt.outcome].format(version=receipt.version)
-    return Refusal(name=receipt.record_id, reason=reason)
+    return Refusal(name=receipt.record_id, reason=reason, source=place.source)

@@ -1,6 +1,6 @@
 """Loading: bring a fresh copy of a shard to what the registry held a moment ago, from a snapshot or record by record.
 
-The last few changes are the supervisor's, who applies them in step with all other copies.
+The last few changes are the task of ``cluster.keeper``, which applies them in step with all other copies.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from cluster.copies import Copy
-from cluster.feed import batches
+from cluster.feed import batches, steps
 from cluster.partition import bucket_range
 from cluster.registry import Registry
 from cluster.snapshots import SnapshotStore
@@ -67,17 +67,23 @@ class Loader:
                 await copy.begin_load()
         return Loaded(seq=await self._read(shard, copy, progress), fresh=True)
 
-    async def follow(self, shard: int, copy: Copy, seq: int, upto_seq: int) -> int:
-        """Apply changes to a copy that no other copy waits for. Returns the seq reached.
+    async def follow(
+        self, shard: int, copy: Copy, seq: int, upto_seq: int, step_timeout_s: float = STEP_TIMEOUT_S
+    ) -> int:
+        """Apply changes to a copy that answers no searches yet. Returns the seq reached.
 
         Never beyond ``upto_seq``: copies that answer searches must all stand at the same seq.
+
+        Raises:
+            TimeoutError: if one step of them takes longer than ``step_timeout_s``.
         """
         while seq < upto_seq:
             changes = await asyncio.to_thread(self._registry.changes, seq, min(FEED_BATCH, upto_seq - seq))
-            batch = batches(changes, seq, self._shards)[shard]
-            async with asyncio.timeout(STEP_TIMEOUT_S):
-                await copy.apply(batch)
-            seq = batch.upto_seq
+            for step in steps(changes):
+                batch = batches(step, seq, self._shards)[shard]
+                async with asyncio.timeout(step_timeout_s):
+                    await copy.apply(batch)
+                seq = batch.upto_seq
         return seq
 
     async def save(self, shard: int, copy: Copy, seq: int) -> None:

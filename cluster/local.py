@@ -69,19 +69,6 @@ class LocalIndex:
             part.finish_load(seq, grant_lists or {})
         return LocalIndex(parts, ranker)
 
-    @staticmethod
-    def from_registry(registry: Registry, *, shards: int = 1, ranker: Ranker | None = None) -> "LocalIndex":
-        """An index over everything a registry holds at one seq."""
-        parts = tuple(Shard(number) for number in range(shards))
-        with registry.snapshot() as snapshot:
-            grant_lists = snapshot.grant_lists()
-            for number, part in enumerate(parts):
-                part.begin_load()
-                for bodies in snapshot.bodies(bucket_range(number, shards), _BATCH):
-                    part.load_batch(bodies)
-                part.finish_load(snapshot.seq, grant_lists)
-        return LocalIndex(parts, ranker)
-
     @property
     def seq(self) -> int:
         """The last change that every shard has applied."""
@@ -98,7 +85,7 @@ class LocalCluster(LocalIndex):
     """A registry and its index in one process: the ``ControlPlane`` without Ray."""
 
     def __init__(self, registry: Registry, *, shards: int = 1, ranker: Ranker | None = None) -> None:
-        super().__init__(LocalIndex.from_registry(registry, shards=shards).shards, ranker)
+        super().__init__(_loaded(registry, shards), ranker)
         self._registry = registry
         self._writes = RegistryWrites(registry)
 
@@ -164,6 +151,19 @@ class LocalCluster(LocalIndex):
         """Apply before the receipt is handed out: acknowledged means searchable."""
         self.catch_up()
         return receipt
+
+
+def _loaded(registry: Registry, shards: int) -> tuple[Shard, ...]:
+    """Shards with everything that a registry holds, at one seq."""
+    parts = tuple(Shard(number) for number in range(shards))
+    with registry.snapshot() as snapshot:
+        grant_lists = snapshot.grant_lists()
+        for number, part in enumerate(parts):
+            part.begin_load()
+            for bodies in snapshot.bodies(bucket_range(number, shards), _BATCH):
+                part.load_batch(bodies)
+            part.finish_load(snapshot.seq, grant_lists)
+    return parts
 
 
 def _map_of(shards: Sequence[Shard]) -> ShardMap:

@@ -5,17 +5,14 @@ Pure functions. The order never depends on how many shards there are or which an
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from cluster.lossless import index_scores
 from cluster.query import AnalyzedRequest
 from shards.messages import ScoreMix, ShardHits
+from shards.scoring import index_scores
 from shards.statistics import frequency_weight
-
-NO_IDS: Final[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

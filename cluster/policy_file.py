@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
+from cluster.registry_values import LIST_PATTERN
 from cluster.yaml_model import StrictModel, read_model
 from shards.record import SideEffect
 
@@ -17,9 +18,6 @@ OWN_TENANT: Final = "$tenant"
 
 NAME_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}"
 """Tenants of credentials, roles and modes: no ``*``, no ``$``, no ``/``, no space."""
-
-LIST_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-"""Names of grant lists."""
 
 
 def _unique(values: tuple[str, ...]) -> tuple[str, ...]:

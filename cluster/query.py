@@ -4,11 +4,12 @@ It knows nothing of what the index holds; a mention that no authorized record an
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
-from shards.analysis.scripts import is_unsegmented
+from shards.analysis.scripts import is_unsegmented, normalise
 from shards.analysis.stopwords import STOPWORDS
 from shards.analyzer import analyze_query, asks_for_a_tool, name_key
 from shards.messages import Mention, MentionField
@@ -24,6 +25,9 @@ DOMAIN: Final = 100_000
 
 MOST_PER_FIELD: Final = 32
 """Look-ups per query and field, the surest first; what a longer text holds beyond them is left to its terms."""
+
+LONGEST: Final = 8192
+"""Characters of a query's normal form that are read: one ligature can stand for 18 letters, so 4,096 for 73,728."""
 
 NAME_WORDS: Final = (5, 4, 3)
 """Lengths of the plain runs of words looked up as names; of two words and fewer, too many are no names (measured)."""
@@ -64,10 +68,11 @@ class AnalyzedRequest:
 
 def plan_query(text: str) -> AnalyzedRequest:
     """Analyse a query. Text without letters or digits has no terms, and at most itself as a mention."""
+    text = _bounded(text)
     analyzed = analyze_query(text)
     words = _WORD.findall(text)
     names = dict.fromkeys(_keys(_sure_names(text, words)), NAMED)
-    for key in _keys((*_QUOTED.findall(text), *_compounds(words), *_runs(words, NAME_WORDS))):
+    for key in _keys(chain(_QUOTED.findall(text), _compounds(words), _runs(words, NAME_WORDS))):
         names.setdefault(key, PERHAPS_NAMED)
     mentions = _mentions(MentionField.NAME, names)
     labels = _keys(_labels(words))
@@ -82,6 +87,12 @@ def plan_query(text: str) -> AnalyzedRequest:
     )
 
 
+def _bounded(text: str) -> str:
+    if text.isascii() or len(normal := normalise(text)) <= LONGEST:
+        return text
+    return normal[:LONGEST]
+
+
 def _sure_names(text: str, words: list[str]) -> list[str]:
     """The whole query, code in backticks, and words shaped like no word of prose: ``find_symbol``, ``FindSymbol``."""
     return [text, *_CODE.findall(text), *filter(_IDENTIFIER.search, words)]
@@ -91,33 +102,41 @@ def _compounds(words: list[str]) -> list[str]:
     return [word for word in words if not word.isalnum()]
 
 
-def _labels(words: list[str]) -> list[str]:
+def _labels(words: list[str]) -> Iterator[str]:
     """Pieces that may be a capability or a domain."""
     plain = [word for word in words if word.casefold() not in STOPWORDS]
-    pieces = [
+    pieces = (
         word[start : start + length]
         for word in plain
         if is_unsegmented(word)
         for length in UNSEGMENTED_LENGTHS
         for start in range(len(word) - length + 1)
-    ]
-    return [*pieces, *_runs(plain, LABEL_WORDS)]
+    )
+    return chain(pieces, _runs(plain, LABEL_WORDS))
 
 
-def _runs(words: list[str], lengths: Iterable[int]) -> list[str]:
+def _runs(words: list[str], lengths: Iterable[int]) -> Iterator[str]:
     """Runs of adjacent words that neither begin nor end with a stop word."""
     plain = [word.casefold() not in STOPWORDS for word in words]
-    return [
+    return (
         " ".join(words[start : start + length])
         for length in lengths
         for start in range(len(words) - length + 1)
         if plain[start] and plain[start + length - 1]
-    ]
+    )
 
 
 def _keys(spans: Iterable[str]) -> list[str]:
-    """Distinct normal forms in order."""
-    return [key for key in dict.fromkeys(map(name_key, spans)) if key]
+    """Distinct normal forms in order, no more than are ever looked up: a long text has thousands."""
+    keys: dict[str, None] = {}
+    seen: set[str] = set()
+    for span in spans:
+        if span not in seen and (key := name_key(span)):
+            keys[key] = None
+        seen.add(span)
+        if len(keys) == MOST_PER_FIELD:
+            break
+    return list(keys)
 
 
 def _mentions(field: MentionField, bonuses: dict[str, int]) -> list[Mention]:

@@ -4,23 +4,29 @@ It does not order, cut or explain; ``cluster.merge`` orders and ``cluster.lossle
 """
 
 import hashlib
+import re
 from dataclasses import dataclass
-from importlib.resources import files
+from importlib.resources import as_file, files
+from pathlib import Path
 from typing import Final, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 import orjson
-import yaml
 
 from cluster.errors import InvalidConfiguration
 from cluster.query import AnalyzedRequest
+from cluster.strict_yaml import Json, read_yaml
 from shards.messages import MAX_TERMS, ScoreMix
+from shards.scoring import index_scores
 
 CHANNEL_LIMIT: Final = 15
 """Largest factor of a channel; with ``PRESENCE_LIMIT`` it keeps 64 terms inside int32 (see ``ScoreMix``)."""
 
 PRESENCE_LIMIT: Final = 3825
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+"""Of a ranker: it stands in every answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +86,16 @@ class AdditiveRanker:
         self.version = f"{name}-{_weights_hash(rows)}"
 
     @classmethod
-    def from_config(cls) -> Self:
-        """The ranker that ``configs/ranker.yaml`` describes.
+    def from_config(cls, path: Path | None = None) -> Self:
+        """The ranker that the file at ``path`` describes, or the shipped ``configs/ranker.yaml``.
 
         Raises:
-            InvalidConfiguration: if a value is outside its range or a key is unknown.
+            InvalidConfiguration: if it cannot be read, a value is outside its range or a key is unknown.
         """
-        return cls(*read_ranker_config(files("configs").joinpath("ranker.yaml").read_text("utf-8")))
+        if path is not None:
+            return cls(*read_ranker_file(path))
+        with as_file(files("configs") / "ranker.yaml") as shipped:
+            return cls(*read_ranker_file(shipped))
 
     def mix(self, request: AnalyzedRequest) -> ScoreMix:
         """See ``Ranker``."""
@@ -94,35 +103,33 @@ class AdditiveRanker:
 
     def rank(self, request: AnalyzedRequest, candidates: Candidates) -> npt.NDArray[np.int64]:
         """See ``Ranker``. Empty input gives an empty array."""
-        mix = self.mix(request)
-        channels = candidates.values.astype(np.int64)
-        static = channels[:, :, 0] * mix.impact + channels[:, :, 1] * mix.name
-        static += (channels[:, :, 0] > 0) * np.int64(mix.presence)
-        scores: npt.NDArray[np.int64] = (static * candidates.weights).sum(axis=1, dtype=np.int64)
-        return scores + candidates.bonuses
+        return index_scores(candidates.values, candidates.bonuses, candidates.weights, self.mix(request))
 
 
-def read_ranker_config(text: str) -> tuple[str, tuple[MixRow, ...]]:
+def read_ranker_file(path: Path) -> tuple[str, tuple[MixRow, ...]]:
     """Name and rows of a ranker file.
 
     Raises:
-        InvalidConfiguration: if a key is missing or unknown, or a value is outside its range.
+        InvalidConfiguration: if it cannot be read, a key is missing or unknown, or a value is outside its range.
     """
-    config = yaml.safe_load(text)
+    config = read_yaml(path)
     if not isinstance(config, dict) or set(config) != {"name", "mixes"}:
-        raise InvalidConfiguration("ranker", str(config), "the keys name and mixes")
-    raw = config["mixes"]
+        raise InvalidConfiguration(str(path), str(config), "the keys name and mixes")
+    name, raw = config["name"], config["mixes"]
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InvalidConfiguration(f"{path}: name", str(name), "1 to 64 of A-Z a-z 0-9 . _ -")
+    field = f"{path}: mixes"
     if not isinstance(raw, list) or not raw:
-        raise InvalidConfiguration("ranker.mixes", str(raw), "a list of at least one row")
-    rows = tuple(_row(f"ranker.mixes[{index}]", row) for index, row in enumerate(raw))
+        raise InvalidConfiguration(field, str(raw), "a list of at least one row")
+    rows = tuple(_row(f"{field}[{index}]", row) for index, row in enumerate(raw))
     limits = [row.max_terms for row in rows]
     bounded = [limit for limit in limits if limit is not None]
     if limits != [*sorted(set(bounded)), None]:
-        raise InvalidConfiguration("ranker.mixes", str(limits), "rising max_terms, the last one null")
-    return str(config["name"]), rows
+        raise InvalidConfiguration(field, str(limits), "rising max_terms, the last one null")
+    return name, rows
 
 
-def _row(field: str, raw: object) -> MixRow:
+def _row(field: str, raw: Json) -> MixRow:
     if not isinstance(raw, dict) or set(raw) != {"max_terms", "impact", "name", "presence"}:
         raise InvalidConfiguration(field, str(raw), "the keys max_terms, impact, name and presence")
     mix = ScoreMix(

@@ -20,7 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from cluster.errors import RegistryUnavailable, UnknownGrantList
 from cluster.registry_reader import Snapshot
 from cluster.registry_schema import FORMAT, WRITING, feed, metadata, open_engine, sqlite_url
-from cluster.registry_values import GrantList, Receipt, RegistryCounts, StaleRow
+from cluster.registry_values import GrantList, Receipt, RegistryCounts, StaleRow, WriteOutcome
 from cluster.registry_writer import WriteBatch
 from shards.messages import Change
 from shards.record import SCHEMA_VERSION, Record, Status
@@ -30,6 +30,11 @@ FILE_NAME: Final = "registry.sqlite3"
 
 _CHUNK: Final = 2_000
 """Records per statement; the transaction spans all chunks."""
+
+
+def url_in(home: Path) -> URL:
+    """The registry of a home folder, where the settings name no other."""
+    return sqlite_url(home / FILE_NAME)
 
 
 class Registry:
@@ -50,7 +55,7 @@ class Registry:
     @classmethod
     def in_home(cls, home: Path) -> Self:
         """The registry file of a home folder."""
-        return cls(sqlite_url(home / FILE_NAME))
+        return cls(url_in(home))
 
     def close(self) -> None:
         """Close all connections; the registry can be opened again by a new object."""
@@ -63,39 +68,55 @@ class Registry:
 
         Args:
             records: an id may occur several times.
-            tenants: whose records may be written; other ids are ``foreign``, removed ones included. None is every one.
+            tenants: whose records may be written; others are ``foreign``. None is every one, and even then an id never
+                changes its owner: one that another tenant has, or had before its removal, is ``foreign``.
         """
         with self._writing() as batch:
             return [receipt for chunk in _chunks(records) for receipt in batch.upsert(chunk, tenants)]
 
     def replace_many(self, records: Iterable[Record], tenants: AbstractSet[str] | None = None) -> list[Receipt]:
-        """As ``upsert_many``; then remove what else each (tenant, namespace) among them holds, one receipt each."""
+        """As ``upsert_many``; then remove what else each (tenant, namespace) among them holds, one receipt each.
+
+        Nothing is removed beside a ``foreign`` record: more likely than not its source is another tenant's.
+        """
         kept: dict[tuple[str, str], set[str]] = {}
+        foreign = set()
         receipts = []
         with self._writing() as batch:
             for chunk in _chunks(records):
-                receipts.extend(batch.upsert(chunk, tenants))
-                for record in chunk:
-                    if tenants is None or record.access.tenant in tenants:
-                        kept.setdefault((record.access.tenant, record.namespace), set()).add(record.id)
+                written = batch.upsert(chunk, tenants)
+                receipts.extend(written)
+                for record, receipt in zip(chunk, written, strict=True):
+                    place = (record.access.tenant, record.namespace)
+                    kept.setdefault(place, set()).add(record.id)
+                    if receipt.outcome is WriteOutcome.FOREIGN:
+                        foreign.add(place)
             for (tenant, namespace), ids in kept.items():
-                receipts.extend(batch.remove_others(tenant, namespace, ids))
+                if (tenant, namespace) not in foreign:
+                    receipts.extend(batch.remove_others(tenant, namespace, ids))
         return receipts
 
-    def remove(self, record_id: str, version: int | None = None) -> Receipt | None:
-        """Leave a tombstone that keeps the version for ever; None where the id was never on record.
+    def remove(
+        self, record_id: str, version: int | None = None, tenants: AbstractSet[str] | None = None
+    ) -> Receipt | None:
+        """Leave a tombstone that keeps the version for ever.
+
+        None where the id was never on record, or is one of a tenant that is not in ``tenants`` (see ``upsert_many``).
 
         Raises:
             StaleVersion: if ``version`` is given and not newer than the stored one.
         """
         with self._writing() as batch:
-            return batch.remove(record_id, version)
+            return batch.remove(record_id, version, tenants)
 
-    def set_status(self, record_id: str, status: Status) -> Receipt | None:
-        """Change a record's status as its next version; None where it is removed or was never there."""
+    def set_status(self, record_id: str, status: Status, tenants: AbstractSet[str] | None = None) -> Receipt | None:
+        """Change a record's status as its next version.
+
+        None where it is removed, was never there, or is of a tenant that is not in ``tenants``.
+        """
         with self._writing() as batch:
             record = batch.snapshot().record(record_id)
-            if record is None:
+            if record is None or not (tenants is None or record.access.tenant in tenants):
                 return None
             return batch.upsert([replace(record, status=status, version=0)], None)[0]
 

@@ -7,11 +7,14 @@ from typing import Final
 
 from cluster.errors import InvalidRequest
 
-GRANT_LIST_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,128}")
+LIST_PATTERN: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""Names of grant lists, wherever one is written: in a path, a token, a policy, the registry."""
+
+_LIST_NAME: Final = re.compile(LIST_PATTERN)
 
 
 class WriteOutcome(StrEnum):
-    """What a write did; ``foreign`` is an id of a tenant that the writer may not write, removed or not."""
+    """What a write did; ``foreign``: another tenant has or had the id, or the writer may not write for this one."""
 
     IMPORTED = "imported"
     UNCHANGED = "unchanged"
@@ -77,8 +80,8 @@ def grant_list_key(tenant: str, name: str) -> str:
     Raises:
         InvalidRequest: if the name or the tenant is unusable.
     """
-    if not GRANT_LIST_NAME.fullmatch(name):
-        raise InvalidRequest("grant_list", name, "1 to 128 of A-Z a-z 0-9 . _ -")
+    if not _LIST_NAME.fullmatch(name):
+        raise InvalidRequest("grant_list", name, "1 to 64 letters, digits and . _ -, a letter or digit first")
     if not tenant:
         raise InvalidRequest("tenant", tenant, "a non-empty tenant")
     return f"{tenant}/{name}"

@@ -68,7 +68,8 @@ class WriteBatch:
     def upsert(self, batch: Sequence[Record], tenants: AbstractSet[str] | None) -> list[Receipt]:
         """Write records in order, one receipt each; an id may occur twice.
 
-        With ``tenants``, only ids that are free or theirs are written, and only for them; a removed id is not free.
+        An id keeps its owner for ever, also when it is removed: a record of another tenant is ``foreign``, whoever
+        writes it. With ``tenants``, only records of these are written.
         """
         stored = self._stored([record.id for record in batch])
         log: list[Row] = []
@@ -77,7 +78,7 @@ class WriteBatch:
         receipts = []
         for record in batch:
             known = stored.get(record.id)
-            if tenants is not None and not _owners(record, known) <= tenants:
+            if not _may_write(record, known, tenants):
                 receipts.append(self._foreign(record.id))
                 continue
             digest = content_hash(record)
@@ -105,14 +106,14 @@ class WriteBatch:
         rows = [self._log_record(record, record.version + 1, content_hash(record), log) for record in batch]
         self._flush(log, [], rows)
 
-    def remove(self, record_id: str, version: int | None) -> Receipt | None:
-        """Leave a tombstone; None where the id was never on record.
+    def remove(self, record_id: str, version: int | None, tenants: AbstractSet[str] | None) -> Receipt | None:
+        """Leave a tombstone; None where the id was never on record, or is not of ``tenants`` where they are given.
 
         Raises:
             StaleVersion: if ``version`` is not newer than the stored one.
         """
         known = self._stored([record_id]).get(record_id)
-        if known is None:
+        if known is None or not (tenants is None or known.tenant in tenants):
             return None
         if version is None and known.status == REMOVED:
             return _receipt(record_id, WriteOutcome.UNCHANGED, known)
@@ -134,7 +135,7 @@ class WriteBatch:
             .order_by(records.c.id)
         )
         gone = [record_id for record_id in self._connection.execute(query).scalars() if record_id not in keep]
-        receipts = (self.remove(record_id, None) for record_id in gone)
+        receipts = (self.remove(record_id, None, None) for record_id in gone)
         return [receipt for receipt in receipts if receipt is not None]
 
     def put_grant_list(self, tenant: str, name: str, ids: tuple[str, ...]) -> GrantList:
@@ -228,9 +229,9 @@ def content_hash(record: Record) -> str:
     return hashlib.blake2b(content.to_json(), digest_size=16).hexdigest()
 
 
-def _owners(record: Record, known: _Stored | None) -> set[str]:
-    """The tenants that a write touches: the one on record and the one to be."""
-    return {record.access.tenant} | ({known.tenant} if known else set())
+def _may_write(record: Record, known: _Stored | None, tenants: AbstractSet[str] | None) -> bool:
+    owner = record.access.tenant
+    return (tenants is None or owner in tenants) and (known is None or known.tenant == owner)
 
 
 def _refusal(record: Record, digest: str, known: _Stored | None) -> Receipt | None:

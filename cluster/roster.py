@@ -1,6 +1,6 @@
 """Roster: the places of all shard copies and the map that routers get of them.
 
-It loads, watches and starts nothing; ``cluster.supervisor`` decides what comes and goes.
+It loads, watches and starts nothing; ``cluster.keeper`` decides what comes and goes.
 """
 
 import asyncio

@@ -15,7 +15,6 @@ from typing import Final
 
 from cluster.errors import InvalidRequest
 from cluster.policy_file import (
-    LIST_PATTERN,
     NAME_PATTERN,
     OWN_TENANT,
     DenialRule,
@@ -24,6 +23,7 @@ from cluster.policy_file import (
     RoleRule,
     read_policy_file,
 )
+from cluster.registry_values import LIST_PATTERN, grant_list_key
 from shards.scope import Denial, Grant, Narrowing, Scope
 
 _NAME: Final = re.compile(NAME_PATTERN)
@@ -59,11 +59,6 @@ def is_name(text: str) -> bool:
 def is_list_name(text: str) -> bool:
     """Whether ``text`` can name a grant list."""
     return _LIST_NAME.fullmatch(text) is not None
-
-
-def grant_list_key(tenant: str, name: str) -> str:
-    """The registry's name of a tenant's grant list; lists of two tenants never meet, since names have no ``/``."""
-    return f"{tenant}/{name}"
 
 
 class Policy:
@@ -111,17 +106,12 @@ class Policy:
         narrowed = replace(scope, narrowing=replace(narrowing, grant_list=scope.narrowing.grant_list))
         if narrowing.grant_list is None:
             return narrowed
-        if not narrowing.grant_list.startswith(grant_list_key(principal.tenant, "")):
+        if not narrowing.grant_list.startswith(f"{principal.tenant}/"):
             raise InvalidRequest("grant_list", narrowing.grant_list, "a list of the caller's tenant")
         return _with_grant_list(narrowed, narrowing.grant_list)
 
-    def may_write(self, principal: Principal, tenant: str) -> bool:
-        """Whether ``principal`` may change records of ``tenant`` (``"*"``: the shared ones)."""
-        writable = self.writable_tenants(principal)
-        return bool(tenant) and (writable is None or tenant in writable)
-
     def writable_tenants(self, principal: Principal) -> frozenset[str] | None:
-        """The tenants whose records ``principal`` may change: None means all of them, an empty set none."""
+        """The tenants whose records ``principal`` may change, ``"*"`` for the shared ones; None means all of them."""
         levels = {role.write for _, role in self._roles(principal)}
         if "any" in levels:
             return None

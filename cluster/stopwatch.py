@@ -5,6 +5,7 @@ from typing import Final
 from cluster.budget import Clock
 
 _DIGITS: Final = 3
+"""Microseconds are enough."""
 
 
 class Stopwatch:

@@ -1,7 +1,7 @@
 """RegistryWrites: the control plane's writes on the registry, one receipt each; what both implementations share.
 
-It blocks, applies nothing to any shard, and is called by one writer at a time, so that the owner of a record cannot
-change between the look and the write.
+It blocks and applies nothing to any shard. Whose records may be written is checked by the registry, inside the
+transaction of the write, so that nobody can change a record's owner in between.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ _OUTCOMES = {
     Stored.REMOVED: WriteOutcome.APPLIED,
     Stored.UNCHANGED: WriteOutcome.UNCHANGED,
     Stored.STALE: WriteOutcome.STALE,
+    Stored.FOREIGN: WriteOutcome.FOREIGN,
 }
 
 
@@ -29,26 +30,19 @@ class RegistryWrites:
 
     def upsert(self, records: Sequence[Record], tenants: frozenset[str] | None) -> tuple[Receipt, ...]:
         """See ``ControlPlane.upsert``; one transaction for all that may be written."""
-        foreign = set() if tenants is None else self._foreign(records, tenants)
-        written = iter(self._registry.upsert_many([record for record in records if record.id not in foreign]))
-        seq = self._registry.last_seq()
-        return tuple(
-            Receipt(name=record.id, outcome=WriteOutcome.FOREIGN, version=0, seq=seq)
-            if record.id in foreign
-            else _receipt(next(written))
-            for record in records
-        )
+        return tuple(_receipt(written) for written in self._registry.upsert_many(records, tenants))
 
     def remove(self, record_id: str, tenants: frozenset[str] | None) -> Receipt:
         """See ``ControlPlane.remove``."""
-        if not self._writable(record_id, tenants):
+        written = self._registry.remove(record_id, tenants=tenants)
+        # Unchanged means that it was removed before, which must read like an id that never was.
+        if written is None or written.outcome is Stored.UNCHANGED:
             return self._unknown(record_id)
-        written = self._registry.remove(record_id)
-        return self._unknown(record_id) if written is None else _receipt(written)
+        return _receipt(written)
 
     def set_status(self, record_id: str, status: Status, tenants: frozenset[str] | None) -> Receipt:
         """See ``ControlPlane.set_status``."""
-        written = self._registry.set_status(record_id, status) if self._writable(record_id, tenants) else None
+        written = self._registry.set_status(record_id, status, tenants)
         return self._unknown(record_id) if written is None else _receipt(written)
 
     def put_grant_list(self, tenant: str, name: str, ids: Sequence[str]) -> Receipt:
@@ -72,22 +66,6 @@ class RegistryWrites:
         except UnknownGrantList:
             return self._unknown(name)
         return Receipt(name=name, outcome=WriteOutcome.APPLIED, version=0, seq=seq)
-
-    def _foreign(self, records: Sequence[Record], tenants: frozenset[str]) -> set[str]:
-        """Ids among ``records`` that belong, or would belong, to a tenant that may not be written."""
-        foreign = {record.id for record in records if record.access.tenant not in tenants}
-        with self._registry.snapshot() as snapshot:
-            for record_id in {record.id for record in records} - foreign:
-                stored = snapshot.record(record_id)
-                if stored is not None and stored.access.tenant not in tenants:
-                    foreign.add(record_id)
-        return foreign
-
-    def _writable(self, record_id: str, tenants: frozenset[str] | None) -> bool:
-        if tenants is None:
-            return True
-        stored = self._registry.get(record_id)
-        return stored is not None and stored.access.tenant in tenants
 
     def _unknown(self, name: str) -> Receipt:
         return Receipt(name=name, outcome=WriteOutcome.UNKNOWN, version=0, seq=self._registry.last_seq())

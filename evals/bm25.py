@@ -5,20 +5,18 @@ It shares the analyzer with the product, and nothing else: float weights, corpus
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from evals.run import Progress
 from shards.analyzer import analyze_query, terms_of
 from shards.record import Record
 
 K1: Final = 1.5
 B: Final = 0.75
-
-Progress = Callable[[int], None]
-"""Called with the number of steps done since the last call."""
 
 
 class Bm25Index:

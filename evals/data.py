@@ -1,21 +1,26 @@
-"""Gold data: tools as records, and labelled questions. Reads the public formats, never writes, never ranks.
+"""Gold data: a catalogue, read as ``shortlist import`` reads it, and labelled questions. Never writes, never ranks.
 
-A tool row has ``id``, ``name``, ``description``, ``namespace`` and ``parameters`` (a JSON object, or that as text), and
-may have aliases, keywords, examples, tags, capability, domain, product and locale. A query row has ``id``, ``query``,
-``relevant`` (tool ids) and may have ``acceptable`` (ids that count in the hit rate only) and ``lang``. All other fields
-are labels for people and are left alone.
+A query row has ``id``, ``query``, ``relevant`` (record ids) and may have ``acceptable`` (ids that count in the hit rate
+only) and ``lang``. All other fields are labels for people and are left alone.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
-import orjson
-
+from cluster.errors import UnreadableSource
+from cluster.importers.formats import Format, read_file, read_rows
+from cluster.importers.source import Defaults, RawRecord, Refusal
 from evals.errors import BadEvalFile
-from evals.rows import Row, read_rows
+from serve_app.record_wire import parse_record
 from shards.errors import InvalidRecord
-from shards.record import SHARED_TENANT, Access, Kind, Record
+from shards.record import SHARED_TENANT, Access, Record, Status
+
+QUERY_FIELDS: Final = frozenset({"id", "query", "relevant", "acceptable", "lang"})
+
+_DEFAULTS: Final = Defaults()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +79,8 @@ def read_tools(paths: Sequence[Path]) -> tuple[tuple[Record, ...], int]:
     rows = 0
     for path in paths:
         before = rows
-        for place, row in read_rows(path):
+        for record in _records(path):
             rows += 1
-            record = _record(path, place, row)
             records.setdefault(record.id, record)
         if rows == before:
             raise BadEvalFile(path, "", "holds no tools")
@@ -90,13 +94,13 @@ def read_questions(path: Path) -> tuple[Question, ...]:
         BadEvalFile: as ``read_gold``; also where two questions share an id.
     """
     questions: dict[str, Question] = {}
-    for place, row in read_rows(path):
+    for place, row in _query_rows(path):
         question = Question(
             id=_text(path, place, row, "id"),
             text=_text(path, place, row, "query"),
-            relevant=frozenset(_texts(path, place, row, "relevant", required=True)),
-            acceptable=frozenset(_texts(path, place, row, "acceptable")),
-            lang=_text(path, place, row, "lang", default="und"),
+            relevant=_ids(path, place, row, "relevant"),
+            acceptable=_ids(path, place, {"acceptable": []} | row, "acceptable"),
+            lang=_text(path, place, {"lang": "und"} | row, "lang"),
         )
         if question.id in questions:
             raise BadEvalFile(path, place, f"id {question.id!r} stands in an earlier row too")
@@ -106,54 +110,53 @@ def read_questions(path: Path) -> tuple[Question, ...]:
     return tuple(questions.values())
 
 
-def _record(path: Path, place: str, row: Row) -> Record:
+def _records(path: Path) -> Iterator[Record]:
+    """The file's records, each open to everybody: what is measured is retrieval, not access."""
+    with _readable(path):
+        for item in read_file(path, Format.AUTO, _DEFAULTS):
+            match item:
+                case RawRecord():
+                    record = _parsed(path, item)
+                    yield replace(record, access=Access(tenant=SHARED_TENANT), status=Status.ENABLED)
+                case Refusal():
+                    raise BadEvalFile(path, item.name, item.reason)
+
+
+def _parsed(path: Path, raw: RawRecord) -> Record:
     try:
-        return Record(
-            id=_text(path, place, row, "id"),
-            kind=Kind.TOOL,
-            name=_text(path, place, row, "name"),
-            namespace=_text(path, place, row, "namespace", default=""),
-            description=_text(path, place, row, "description", default=""),
-            access=Access(tenant=SHARED_TENANT),
-            parameters=_parameters(path, place, row),
-            aliases=_texts(path, place, row, "aliases"),
-            keywords=_texts(path, place, row, "keywords"),
-            examples=_texts(path, place, row, "examples"),
-            tags=_texts(path, place, row, "tags"),
-            capability=_text(path, place, row, "capability", default=""),
-            domain=_text(path, place, row, "domain", default=""),
-            product=_text(path, place, row, "product", default=""),
-            locale=_text(path, place, row, "locale", default=""),
-        )
+        return parse_record(_DEFAULTS.fill(raw.values))
     except InvalidRecord as exc:
-        raise BadEvalFile(path, place, str(exc)) from exc
+        raise BadEvalFile(path, raw.label, str(exc)) from exc
 
 
-def _parameters(path: Path, place: str, row: Row) -> str:
-    value = row.get("parameters")
-    if isinstance(value, str):
-        try:
-            value = orjson.loads(value or "{}")
-        except orjson.JSONDecodeError as exc:
-            raise BadEvalFile(path, place, f"parameters: is not JSON: {exc}") from exc
-    if value is not None and not isinstance(value, dict):
-        raise BadEvalFile(path, place, "parameters: must be a JSON object, or one as text")
-    return orjson.dumps(value or {}, option=orjson.OPT_SORT_KEYS).decode()
+def _query_rows(path: Path) -> Iterator[tuple[str, dict[str, object]]]:
+    """Each row with its place; a field that is null counts as absent."""
+    with _readable(path):
+        for row in read_rows(path, QUERY_FIELDS):
+            if isinstance(row, Refusal):
+                raise BadEvalFile(path, row.name, row.reason)
+            if not isinstance(row.value, dict):
+                raise BadEvalFile(path, row.place, "must be a JSON object")
+            yield row.place, {field: value for field, value in row.value.items() if value is not None}
 
 
-def _text(path: Path, place: str, row: Row, field: str, default: str | None = None) -> str:
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except UnreadableSource as exc:
+        raise BadEvalFile(path, "", exc.reason) from exc
+
+
+def _text(path: Path, place: str, row: Mapping[str, object], field: str) -> str:
     value = row.get(field)
-    if value is None and default is not None:
-        return default
-    if not isinstance(value, str) or (not value and default is None):
-        raise BadEvalFile(path, place, f"{field}: must be {'text' if default is not None else 'non-empty text'}")
+    if not isinstance(value, str) or not value:
+        raise BadEvalFile(path, place, f"{field}: must be non-empty text")
     return value
 
 
-def _texts(path: Path, place: str, row: Row, field: str, *, required: bool = False) -> tuple[str, ...]:
+def _ids(path: Path, place: str, row: Mapping[str, object], field: str) -> frozenset[str]:
     value = row.get(field)
-    if value is None and not required:
-        return ()
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise BadEvalFile(path, place, f"{field}: must be a list of texts")
-    return tuple(value)
+        raise BadEvalFile(path, place, f"{field}: must be a list of ids")
+    return frozenset(value)

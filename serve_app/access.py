@@ -21,6 +21,7 @@ class Right(StrEnum):
 
 
 ACCESS: Final[dict[tuple[str, str], Right]] = {
+    ("GET", "/"): Right.ANYONE,
     ("GET", "/healthz"): Right.ANYONE,
     ("GET", "/readyz"): Right.ANYONE,
     ("GET", "/openapi.json"): Right.ANYONE,

@@ -1,7 +1,7 @@
 """The routes that write: records in bulk, one record's end, and the grant lists of the caller's tenant.
 
 A route's right stands in ``serve_app.access``; here is decided only whose records a writer may touch. A record that the
-caller may not write and one that does not exist are the same 404.
+caller may neither write nor see and one that does not exist are the same 404; one that the caller sees is a 403.
 """
 
 import asyncio
@@ -11,20 +11,24 @@ from fastapi import FastAPI, Request, Response
 
 from cluster.control import Receipt, WriteOutcome
 from cluster.scope import is_list_name
-from serve_app import audit
+from serve_app.access import Right
 from serve_app.asking import CALL, Call
+from serve_app.auth_errors import Forbidden
 from serve_app.bulk import read_lines, report, write_lines
 from serve_app.exchange import EXCHANGE, Exchange
 from serve_app.json_body import parse_body
 from serve_app.patience import LOOK_TIMEOUT_S, WRITE_TIMEOUT_S, within
 from serve_app.problems import NOT_FOUND, FieldError, Refused, invalid_request
-from serve_app.routes import json_response
+from serve_app.routes import json_response, visible_record
 from serve_app.services import Services
 from serve_app.wire import GrantListBody
 from shards.record import Status
 
 MAX_BULK_BYTES: Final = 16 * 2**20
 """Largest body of a bulk write; larger catalogues go in several bodies, or through ``shortlist import``."""
+
+MAX_LIST_BYTES: Final = 4 * 2**20
+"""Largest body of a grant list: room for all the ids it may have, and read in one go, which holds up searches."""
 
 BODY_TIMEOUT_S: Final = 60.0
 """Time a body of an administrator has to arrive."""
@@ -34,6 +38,7 @@ class AdminRoutes:
     """Handlers over one replica's services."""
 
     def __init__(self, services: Services) -> None:
+        self._services = services
         self._policy = services.policy
         self._control = services.control
 
@@ -70,7 +75,7 @@ class AdminRoutes:
         """Register or replace a grant list of the caller's tenant."""
         call, exchange = _call(request), _exchange(request)
         _check_list_name(name)
-        body = parse_body(GrantListBody, await exchange.body(MAX_BULK_BYTES, BODY_TIMEOUT_S))
+        body = parse_body(GrantListBody, await exchange.body(MAX_LIST_BYTES, BODY_TIMEOUT_S))
         receipt = await within(WRITE_TIMEOUT_S, self._control.put_grant_list(call.principal.tenant, name, body.ids))
         return json_response(
             {"request_id": call.request_id, "name": name, "outcome": receipt.outcome, "seq": receipt.seq}
@@ -99,7 +104,10 @@ class AdminRoutes:
 
     async def _receipt(self, call: Call, verb: str, receipt: Receipt) -> Response:
         if receipt.outcome is WriteOutcome.UNKNOWN:
-            await audit.missing(self._control, call.request_id, verb, receipt.name)
+            # Whoever can read a record learns nothing from hearing that it is another's to write.
+            if await visible_record(self._services, call, receipt.name, from_s=self._services.clock()) is not None:
+                raise Forbidden(Right.WRITER)
+            self._services.inquiries.missing(call.request_id, verb, receipt.name)
             raise Refused(NOT_FOUND)
         return json_response(
             {

@@ -119,7 +119,7 @@ def answer_bytes(answer: Answer, *, explain: bool) -> bytes:
         "exact": answer.exact,
         "index_position": answer.index_position,
         "ranker": answer.ranker,
-        "timings_ms": rounded(answer.timings_ms),
+        "timings_ms": answer.timings_ms,
     }
     # orjson writes dataclasses by itself, their fields in the order of their definition.
     return orjson.dumps(view)
@@ -143,11 +143,6 @@ def parts_view(parts: tuple[TermPart, ...]) -> list[PartView]:
         {"term": part.term, "weight": part.weight, "impact": part.impact, "name": part.name, "score": part.score}
         for part in parts
     ]
-
-
-def rounded(timings_ms: dict[str, float]) -> dict[str, float]:
-    """Microseconds are enough."""
-    return {stage: round(value, 3) for stage, value in timings_ms.items()}
 
 
 def _hit(rank: int, hit: Hit, *, explain: bool) -> HitView:

@@ -44,7 +44,7 @@ class Edge:
         watch = MapWatch(control)
         router = Router(
             await watch.first(),
-            ranker=AdditiveRanker.from_config(),
+            ranker=AdditiveRanker.from_config(settings.ranker),
             dispatcher=RuleDispatcher(),
             max_batch=settings.cluster.max_batch,
         )

@@ -3,6 +3,7 @@
 No query, id, token or tenant is written; whoever asks about one starts from the request id.
 """
 
+import asyncio
 import logging
 import traceback
 from typing import Final
@@ -16,6 +17,11 @@ from serve_app.patience import LOOK_TIMEOUT_S, within
 from shards.record import Record, Status
 
 EVENTS: Final = "shortlist.audit"
+
+MOST_INQUIRIES: Final = 256
+"""Looks for a cause at the same time; what is beyond is an event without one."""
+
+_UNKNOWN_NOW: Final = "not_known_now"
 
 logger = logging.getLogger(EVENTS)
 
@@ -49,12 +55,36 @@ def refused(request_id: str, error: Exception) -> None:
             logger.info("forbidden", extra={"request_id": request_id, "cause": error.right})
 
 
-async def missing(control: ControlPlane, request_id: str, verb: str, record_id: str) -> None:
-    """A record was asked for by its id and not shown: tell operators, and nobody else, why."""
-    try:
-        cause = _cause_of(await within(LOOK_TIMEOUT_S, control.record(record_id)))
-    except RegistryUnavailable:
-        cause = "not_known_now"
+class Inquiries:
+    """Finds out why a record was not shown, and tells operators and nobody else.
+
+    In the background: an answer that waited for it would be late where the control plane hangs, and would show by its
+    time whether there is a record to look at.
+    """
+
+    def __init__(self, control: ControlPlane, most: int = MOST_INQUIRIES) -> None:
+        self._control = control
+        self._most = most
+        self._running: set[asyncio.Task[None]] = set()
+
+    def missing(self, request_id: str, verb: str, record_id: str) -> None:
+        """A record was asked for by its id and not shown."""
+        if len(self._running) >= self._most:
+            _not_visible(request_id, verb, _UNKNOWN_NOW)
+            return
+        task = asyncio.get_running_loop().create_task(self._look(request_id, verb, record_id))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _look(self, request_id: str, verb: str, record_id: str) -> None:
+        try:
+            cause = _cause_of(await within(LOOK_TIMEOUT_S, self._control.record(record_id)))
+        except RegistryUnavailable:
+            cause = _UNKNOWN_NOW
+        _not_visible(request_id, verb, cause)
+
+
+def _not_visible(request_id: str, verb: str, cause: str) -> None:
     logger.info("not_visible", extra={"request_id": request_id, "verb": verb, "cause": cause})
 
 

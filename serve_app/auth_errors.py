@@ -8,8 +8,8 @@ from typing import Final
 
 UNAUTHENTICATED_DETAIL: Final = "The request needs a valid bearer credential."
 FORBIDDEN_DETAIL: Final = "The credential does not allow this."
-CHALLENGE: Final = 'Bearer realm="shortlist"'
-"""Value of ``WWW-Authenticate`` in every 401, whatever the reason."""
+_CHALLENGE: Final = 'Bearer realm="shortlist"'
+_INVALID_TOKEN: Final = f'{_CHALLENGE}, error="invalid_token"'
 
 
 class Refusal(StrEnum):
@@ -29,7 +29,7 @@ class Refusal(StrEnum):
     CLAIM = "claim"
 
 
-class Unauthenticated(Exception):  # noqa: N818 -- named after the answer it becomes
+class Unauthenticated(Exception):
     """No principal: ``refusal`` says why, ``part`` names the header field or claim at fault where there is one."""
 
     def __init__(self, refusal: Refusal, part: str = "") -> None:
@@ -40,8 +40,13 @@ class Unauthenticated(Exception):  # noqa: N818 -- named after the answer it bec
     def __str__(self) -> str:
         return f"{self.refusal}: {self.part}" if self.part else self.refusal.value
 
+    @property
+    def challenge(self) -> str:
+        """Value of ``WWW-Authenticate`` (RFC 6750, section 3): an error only where a bearer credential was sent."""
+        return _CHALLENGE if self.refusal in {Refusal.NO_CREDENTIAL, Refusal.NOT_BEARER} else _INVALID_TOKEN
 
-class Forbidden(Exception):  # noqa: N818 -- as above
+
+class Forbidden(Exception):
     """A known principal asks for what its roles do not give; ``right`` names the missing one."""
 
     def __init__(self, right: str) -> None:

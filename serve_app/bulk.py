@@ -21,7 +21,7 @@ from shards.record import Record
 MAX_LINES: Final = 10_000
 MAX_LINE_BYTES: Final = 2 * 2**20
 
-_NOT_WRITABLE: Final = FieldError(field="id", allowed="an id that is free, or of a record that the caller may write")
+_NOT_WRITABLE: Final = FieldError(field="id", allowed="an id that is free, or belongs to the record's own tenant")
 _FOREIGN_TENANT: Final = FieldError(field="access.tenant", allowed="a tenant whose records the caller may write")
 
 

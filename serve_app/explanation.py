@@ -12,7 +12,6 @@ import orjson
 from typing_extensions import TypedDict
 
 from cluster.contract import Coverage, Hit, SearchRequest, TermPart
-from serve_app import audit
 from serve_app.answer import CoverageView, PartView, coverage_view, parts_view
 from serve_app.asking import Call, question
 from serve_app.problems import NOT_FOUND, Refused
@@ -47,6 +46,7 @@ class Explanation:
         rank: place among all candidates from 1, None where it is none of the ``rerank_k`` best.
         score: None where it was not scored.
         kth_score: score of the last of the ``k`` best, None where there are fewer.
+        coverage: of the ranking or of the answer, whichever saw less.
     """
 
     id: str
@@ -87,7 +87,7 @@ async def explain_record(services: Services, call: Call, body: ExplainBody) -> E
     router, k = services.router, request.budget.evidence_k
     scope = services.policy.compile(call.principal)
     if not await router.documents(scope, (body.id,), request.deadline):
-        await audit.missing(services.control, call.request_id, "explain", body.id)
+        services.inquiries.missing(call.request_id, "explain", body.id)
         raise Refused(NOT_FOUND)
     if not await router.documents(request.scope, (body.id,), request.deadline):
         return Explanation(id=body.id, outcome=Outcome.FILTERED_BY_NARROWING, k=k)
@@ -118,7 +118,7 @@ async def _explain_ranked(services: Services, request: SearchRequest, record_id:
         kth_score=ranked.scores[k - 1] if len(ranked.scores) >= k else None,
         bonus=measured.bonus,
         parts=measured.parts,
-        coverage=answer.coverage,
+        coverage=answer.coverage if ranked.coverage.full else ranked.coverage,
     )
 
 

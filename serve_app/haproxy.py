@@ -7,6 +7,7 @@ does not know passes through unchanged, and a line that it must change but canno
 import os
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +32,9 @@ STRIPPED_HEADERS: Final = (
 HEADERS_TIMEOUT_S: Final = 10
 """Time a caller has to send its headers."""
 
+CONNECT_TIMEOUT_MS: Final = 150
+"""For a connection to a replica, and between two attempts at one: all of them fit into the time of a search."""
+
 _PROBLEM: Final = (
     b'{"type":"urn:shortlist:problem:unavailable","title":"The service cannot do this now","status":503,'
     b'"code":"unavailable","detail":"No replica answered. Try again in a moment."}'
@@ -53,12 +57,26 @@ _RULES: Final = (
     "    http-response del-header server",
 )
 
-_OPEN_BIND: Final = re.compile(r"^(?P<indent>\s*)bind (?:\*|):(?P<port>\d+)\s*$")
 _FRONTEND: Final = re.compile(r"^frontend http_frontend\s*$")
 _FRONTEND_BIND: Final = re.compile(r"^\s*bind \S+:\d+\s*$")
-_SOCKET: Final = re.compile(r"^(?P<head>\s*stats socket \S+) mode 666 ")
-_ERROR_FILE: Final = re.compile(r"^(?P<head>\s*errorfile 50[234]) ")
 _SYSLOG: Final = re.compile(r"^\s*log (?!global\b|-)\S+ local\d ")
+
+_LINES: Final = {
+    "statistics": (re.compile(r"^(\s*bind )(?:\*|):(\d+)\s*$"), rf"\g<1>{STATISTICS_HOST}:\g<2>"),
+    "socket": (re.compile(r"^(\s*stats socket \S+) mode 666 "), r"\g<1> mode 600 "),
+    "defaults": (re.compile(r"^defaults$"), f"defaults\n    timeout http-request {HEADERS_TIMEOUT_S}s"),
+    "connect timeout": (re.compile(r"^(\s*timeout connect )\S+\s*$"), rf"\g<1>{CONNECT_TIMEOUT_MS}ms"),
+    # Before Serve has named a replica to a fresh HAProxy, every path is unknown to it.
+    "unknown path": (re.compile(r"^(\s*http-request )return status 404 .*$"), r"\g<1>deny deny_status 503"),
+    # Serve's own proxy: without a replica it keeps a request until there is one, longer than any search may take.
+    "fallback": (re.compile(r"^(\s*server \S+ \S+ check backup)\s*$"), r"\g<1> disabled"),
+}
+"""Lines of the template that are changed wherever they stand, by what they are about."""
+
+_ERROR_FILE: Final = ("error file", re.compile(r"^(\s*errorfile 50[234]) \S+$"))
+
+_OPTIONAL: Final = frozenset({"fallback"})
+"""Only there once Serve knows its fallback."""
 
 
 class UnknownTemplateError(Exception):
@@ -76,8 +94,8 @@ def close(configuration: str, frontend_host: str, error_file: str) -> str:
     """A generated configuration without open doors.
 
     Statistics and metrics bind to loopback, the administration socket is for its owner only, requests are not sent
-    to syslog (paths may carry ids), headers that steer Serve are taken off every request, and what HAProxy says where
-    no replica answers is a problem of our shape.
+    to syslog (paths may carry ids), headers that steer Serve are taken off every request, and where no replica answers
+    HAProxy says so at once, with a problem of our shape.
 
     Args:
         configuration: as Ray Serve 2.60 renders it.
@@ -87,8 +105,9 @@ def close(configuration: str, frontend_host: str, error_file: str) -> str:
     Raises:
         UnknownTemplateError: if a line to close is missing, as after an upgrade of Ray.
     """
+    rewrites = {**_LINES, _ERROR_FILE[0]: (_ERROR_FILE[1], rf"\g<1> {error_file}")}
     closed: list[str] = []
-    missing = {"frontend", "statistics", "socket", "error file", "defaults"}
+    missing = {"frontend", *rewrites} - _OPTIONAL
     inside_frontend = False
     for line in configuration.splitlines():
         if line and not line[0].isspace():
@@ -97,23 +116,20 @@ def close(configuration: str, frontend_host: str, error_file: str) -> str:
             host = f"[{frontend_host}]" if ":" in frontend_host else frontend_host
             closed += [f"    bind {host}:{line.rsplit(':', 1)[1]}", *_RULES]
             missing.discard("frontend")
-        elif match := _OPEN_BIND.match(line):
-            closed.append(f"{match['indent']}bind {STATISTICS_HOST}:{match['port']}")
-            missing.discard("statistics")
-        elif match := _SOCKET.match(line):
-            closed.append(f"{match['head']} mode 600 {line[match.end() :]}")
-            missing.discard("socket")
-        elif match := _ERROR_FILE.match(line):
-            closed.append(f"{match['head']} {error_file}")
-            missing.discard("error file")
-        elif line == "defaults":
-            closed += [line, f"    timeout http-request {HEADERS_TIMEOUT_S}s"]
-            missing.discard("defaults")
         elif not _SYSLOG.match(line):
-            closed.append(line)
+            closed.append(_rewritten(line, rewrites, missing))
     if missing:
         raise UnknownTemplateError(", ".join(sorted(missing)))
     return "\n".join(closed) + "\n"
+
+
+def _rewritten(line: str, rewrites: Mapping[str, tuple[re.Pattern[str], str]], missing: set[str]) -> str:
+    for name, (pattern, replacement) in rewrites.items():
+        changed, found = pattern.subn(replacement, line)
+        if found:
+            missing.discard(name)
+            return changed
+    return line
 
 
 def main(arguments: list[str]) -> None:

@@ -127,6 +127,8 @@ _SERVE: Final[Mapping[str, str]] = {
     "RAY_SERVE_HAPROXY_TIMEOUT_CLIENT_S": "60",
     "RAY_SERVE_HAPROXY_TIMEOUT_SERVER_S": "300",
     "RAY_SERVE_HAPROXY_HARD_STOP_AFTER_S": "5",
+    # Serve replaces HAProxy after three checks that found it dead; 10 s between them would be half a minute of silence.
+    "RAY_SERVE_PROXY_HEALTH_CHECK_PERIOD_S": "1",
     # A replica that ends is not waited for: searches end within a second by themselves.
     "RAY_SERVE_DIRECT_INGRESS_MIN_DRAINING_PERIOD_S": "1",
 }

@@ -75,6 +75,8 @@ def _responses(method: str, path: str, schemas: JsonObject) -> Iterator[tuple[st
     if answer := _ANSWERS.get((method, path)):
         response["content"] = {_JSON: {"schema": _schema(*answer, schemas)}}
     yield "200", response
+    if (method, path) == ("PUT", "/v1/records"):
+        yield "207", {**response, "description": "Some lines were refused; the others are written"}
     problem = {MEDIA_TYPE: {"schema": _schema("Problem", ProblemView, schemas)}}
     yield "default", {"description": "A problem (RFC 9457)", "content": problem}
 

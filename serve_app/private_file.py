@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from cluster.errors import InvalidConfiguration
+from shards.snapshot_files import sync_directory
 
 MAX_BYTES: Final = 1 << 20
 """Size limit of a secret file."""
@@ -66,14 +67,6 @@ def _link_new_file(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):
             path.hardlink_to(draft)
-        _sync_folder(path.parent)
+        sync_directory(path.parent)
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

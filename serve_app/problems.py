@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
 from cluster.errors import InvalidRequest, RegistryUnavailable, ShardUnavailable, StaleVersion, UnknownGrantList
-from serve_app.auth_errors import CHALLENGE, FORBIDDEN_DETAIL, UNAUTHENTICATED_DETAIL, Forbidden, Unauthenticated
+from serve_app.auth_errors import FORBIDDEN_DETAIL, UNAUTHENTICATED_DETAIL, Forbidden, Unauthenticated
 from shards.errors import InvalidRecord, ShardNotReady
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -125,9 +125,6 @@ NOT_READY: Final = Problem(
 """A fault that passes by itself; ``Retry-After`` is in seconds."""
 
 _FIXED: Final[dict[type[Exception], Problem]] = {
-    Unauthenticated: Problem(
-        code=Code.UNAUTHENTICATED, detail=UNAUTHENTICATED_DETAIL, headers=(("www-authenticate", CHALLENGE),)
-    ),
     Forbidden: Problem(code=Code.FORBIDDEN, detail=FORBIDDEN_DETAIL),
     UnknownGrantList: Problem(
         code=Code.UNKNOWN_GRANT_LIST,
@@ -149,6 +146,9 @@ def problem_of(error: Exception) -> Problem:
             return error.problem
         case InvalidRequest() | InvalidRecord():
             return invalid_request(FieldError(field=error.field, allowed=error.allowed))
+        case Unauthenticated():
+            challenge = (("www-authenticate", error.challenge),)
+            return Problem(code=Code.UNAUTHENTICATED, detail=UNAUTHENTICATED_DETAIL, headers=challenge)
         case HTTPException():
             return _of_router(error)
     return _FIXED.get(type(error), INTERNAL)

@@ -1,18 +1,18 @@
 """A record on the wire: what callers and import files may write, checked field by field.
 
 It decides shape and bounds only: who may write is decided elsewhere, versions by the registry, how a record is shown
-by ``record_view``. Unknown fields are
-errors. Single-line fields refuse control characters; in long texts (description, text, examples) they become spaces,
-because one stray byte in a foreign description is no reason to lose a tool.
+by ``serve_app.record_view``. Unknown fields are errors. Single-line fields refuse control characters; in long texts
+(description, text, examples) they become spaces, because one stray byte in a foreign description is no reason to lose
+a tool.
 """
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Final, Literal
 
 import orjson
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, FailFast, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
 from shards.errors import InvalidRecord
@@ -24,6 +24,8 @@ MAX_TEXT_CHARS: Final = 65_536
 MAX_ITEMS: Final = 128
 MAX_PARAMETERS_BYTES: Final = 262_144
 MAX_PARAMETERS_DEPTH: Final = 32
+MAX_FIELDS: Final = 64
+"""Keys of a record, and of its access, that are looked at one by one; no record has as many."""
 
 # One line: no C0 or C1 controls, no Unicode line breaks; the second pattern also wants something visible.
 _LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u{2028}\u{2029}]*$"
@@ -31,6 +33,19 @@ _NAME: Final = r"^[^\x00-\x1f\x7f-\x9f\u{2028}\u{2029}]*[^\x00-\x1f\x7f-\x9f\s][
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 _SHOWN_CHARS: Final = 80
+_SHOWN_FAULTS: Final = 5
+
+# In our words where pydantic's would name a pattern, say too little or be no end of a sentence.
+_ALLOWED: Final = {
+    "string_pattern_mismatch": "one line of visible text without control characters",
+    "string_unicode": "text without lone surrogates",
+    "extra_forbidden": "no field of this name",
+    "missing": "a value (required)",
+    "literal_error": "{expected}",
+    "too_long": "at most {max_length} items",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+}
 
 
 def _without_controls(text: str) -> str:
@@ -43,10 +58,11 @@ OptionalLabel = Annotated[str, StringConstraints(max_length=MAX_LABEL_CHARS, pat
 Url = Annotated[str, StringConstraints(max_length=2_048, pattern=_LINE)]
 Text = Annotated[str, StringConstraints(max_length=MAX_TEXT_CHARS), AfterValidator(_without_controls)]
 Example = Annotated[str, StringConstraints(min_length=1, max_length=2_048), AfterValidator(_without_controls)]
-# JSON has lists only; strict is off for the container so that they become tuples, their items stay strict.
-Names = Annotated[tuple[Name, ...], Field(max_length=MAX_ITEMS, strict=False)]
-Labels = Annotated[tuple[Label, ...], Field(max_length=MAX_ITEMS, strict=False)]
-Examples = Annotated[tuple[Example, ...], Field(max_length=MAX_ITEMS, strict=False)]
+# JSON has lists only; strict is off for the container so that they become tuples, their items stay strict. The first
+# bad item ends a list: describing a million of them would hold the whole process up for seconds.
+Names = Annotated[tuple[Name, ...], Field(max_length=MAX_ITEMS, strict=False), FailFast()]
+Labels = Annotated[tuple[Label, ...], Field(max_length=MAX_ITEMS, strict=False), FailFast()]
+Examples = Annotated[tuple[Example, ...], Field(max_length=MAX_ITEMS, strict=False), FailFast()]
 
 
 class WireModel(BaseModel):
@@ -110,21 +126,36 @@ RecordIn = ToolIn | PassageIn
 """Told apart by ``kind``; a record without one is a tool."""
 
 
+class UnusableRecord(InvalidRecord):
+    """One or more fields of a record are at fault: ``field`` is the first, ``allowed`` and the text tell of all."""
+
+    def __init__(self, field: str, value: str, allowed: str, text: str) -> None:
+        super().__init__(field, value, allowed)
+        self.args = (field, value, allowed, text)
+        self.text = text
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def parse_record(values: Mapping[str, object]) -> Record:
     """A record from untrusted values.
 
     Raises:
-        InvalidRecord: naming the first field at fault, its value (shortened) and what is allowed.
+        InvalidRecord: naming the fields at fault, their values (shortened) and what is allowed.
     """
     kind = values.get("kind", "tool")
     if kind not in ("tool", "passage"):
-        raise InvalidRecord("kind", _shown(kind), "'tool' or 'passage'")
+        raise InvalidRecord("kind", _shown(kind), "tool or passage")
+    for name, fields in (("record", values), ("access", values.get("access"))):
+        if isinstance(fields, Mapping) and len(fields) > MAX_FIELDS:
+            raise InvalidRecord(name, f"{len(fields)} fields", f"at most {MAX_FIELDS} fields")
     try:
         if kind == "tool":
             return _tool(ToolIn.model_validate(values))
         return _passage(PassageIn.model_validate(values))
     except ValidationError as exc:
-        raise _invalid(exc.errors(include_url=False)[0]) from exc
+        raise _unusable(exc.errors(include_url=False)) from exc
 
 
 def _tool(wire: ToolIn) -> Record:
@@ -133,7 +164,7 @@ def _tool(wire: ToolIn) -> Record:
 
 def _passage(wire: PassageIn) -> Record:
     if wire.access.side_effect not in (None, "read"):
-        raise InvalidRecord("access.side_effect", wire.access.side_effect, "'read', because a passage is only read")
+        raise InvalidRecord("access.side_effect", wire.access.side_effect, "read, because a passage is only read")
     return _record(
         wire, kind=Kind.PASSAGE, name=wire.title, text=wire.text, source_url=wire.source_url, section=wire.section
     )
@@ -205,26 +236,33 @@ def _values(container: object) -> Iterable[object]:
     return container.values() if isinstance(container, dict) else container if isinstance(container, list) else ()
 
 
-def _invalid(error: ErrorDetails) -> InvalidRecord:
+def _unusable(errors: Sequence[ErrorDetails]) -> UnusableRecord:
     # The name of an unknown field is the caller's text too.
-    field = _shown(".".join(str(part) for part in error["loc"])) or "''"
-    value = "nothing" if error["type"] == "missing" else _shown(error["input"])
-    return InvalidRecord(field, value, _allowed(error))
+    fields = [_shown(".".join(str(part) for part in error["loc"])) or "''" for error in errors[:_SHOWN_FAULTS]]
+    allowed = [_allowed(error) for error in errors[:_SHOWN_FAULTS]]
+    texts = [_sentence(field, error) for field, error in zip(fields, errors, strict=False)]
+    others = [f"{field}: expected {takes}" for field, takes in zip(fields[1:], allowed[1:], strict=True)]
+    if (more := len(errors) - _SHOWN_FAULTS) > 0:
+        others.append(f"{more:,} more faults")
+        texts.append(others[-1])
+    return UnusableRecord(fields[0], _shown(errors[0]["input"]), "; ".join([allowed[0], *others]), "; ".join(texts))
+
+
+def _sentence(field: str, error: ErrorDetails) -> str:
+    match error["type"]:
+        case "missing":
+            return f"{field}: required"
+        case "extra_forbidden":
+            return f"{field}: no field has this name"
+        case _:
+            return f"{field}: {_shown(error['input'])!r} is not allowed; expected {_allowed(error)}"
 
 
 def _allowed(error: ErrorDetails) -> str:
-    """What the field takes, in our words where pydantic's would name a pattern or say too little."""
-    match error["type"]:
-        case "string_pattern_mismatch":
-            return "one line of visible text without control characters"
-        case "extra_forbidden":
-            return "no field of this name"
-        case "missing":
-            return "a value; the field is required"
-        case "string_unicode":
-            return "text without lone surrogates"
-        case _:
-            return error["msg"]
+    """What the field takes, as the end of a sentence that says "expected"."""
+    if (words := _ALLOWED.get(error["type"])) is None:
+        return error["msg"].removeprefix("Input should be ").removeprefix("String should have ")
+    return words.format_map(error.get("ctx", {})).replace("'", "")
 
 
 def _shown(value: object) -> str:

@@ -3,6 +3,7 @@
 Callers are authenticated before they get here; this checks the right that the access table asks of each route.
 """
 
+from importlib.metadata import version
 from typing import Final
 
 from fastapi import Depends, FastAPI, Request, Response
@@ -38,6 +39,7 @@ def build_rest(services: Services) -> FastAPI:
     # The document is a route of ours; the pages that FastAPI adds would load scripts from elsewhere.
     app = FastAPI(
         title="Shortlist",
+        version=version("shortlist"),
         openapi_url=None,
         docs_url=None,
         redoc_url=None,

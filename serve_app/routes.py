@@ -11,7 +11,6 @@ from fastapi import FastAPI, Request, Response
 from cluster.budget import Deadline
 from cluster.control import ClusterStatus
 from cluster.health import Health
-from serve_app import audit
 from serve_app.asking import CALL, Call
 from serve_app.exchange import JSON
 from serve_app.metrics import CONTENT_TYPE
@@ -20,7 +19,7 @@ from serve_app.patience import LOOK_TIMEOUT_S, within
 from serve_app.problems import NOT_FOUND, NOT_READY, Refused
 from serve_app.record_view import stored_view
 from serve_app.services import Services
-from shards.record import Kind
+from shards.record import Kind, Record
 
 
 class ReadRoutes:
@@ -33,14 +32,11 @@ class ReadRoutes:
     async def record(self, request: Request, record_id: str) -> Response:
         """One record, if the caller may see it; unknown, hidden, disabled and removed ones are the same 404."""
         call: Call = request.scope[CALL]
-        timeout_s = self._services.budgets[Kind.TOOL].timeout_ms / 1000
-        deadline = Deadline(call.arrived_s + timeout_s, self._services.clock)
-        scope = self._services.policy.compile(call.principal)
-        found = await self._services.router.documents(scope, (record_id,), deadline)
-        if not found:
-            await audit.missing(self._services.control, call.request_id, "get", record_id)
+        found = await visible_record(self._services, call, record_id, from_s=call.arrived_s)
+        if found is None:
+            self._services.inquiries.missing(call.request_id, "get", record_id)
             raise Refused(NOT_FOUND)
-        return json_response(stored_view(found[0]))
+        return json_response(stored_view(found))
 
     async def status(self) -> Response:
         """How the cluster is: every shard copy, its counts over all tenants, and the index position."""
@@ -62,9 +58,25 @@ class ReadRoutes:
         """This replica's figures in the Prometheus text format."""
         return Response(self._services.metrics.exposition(), media_type=CONTENT_TYPE)
 
+    async def root(self) -> Response:
+        """What answers here, and where it says more."""
+        name, version = self._app.title, self._app.version
+        return json_response({"name": name, "version": version, "openapi": "/openapi.json", "readyz": "/readyz"})
+
     async def openapi(self) -> Response:
         """This document."""
         return json_response(document(self._app))
+
+
+async def visible_record(services: Services, call: Call, record_id: str, *, from_s: float) -> Record | None:
+    """The record if the caller may see it now; the time for that counts from ``from_s``.
+
+    Raises:
+        ShardUnavailable: if its shard did not answer in time.
+    """
+    deadline = Deadline(from_s + services.budgets[Kind.TOOL].timeout_ms / 1000, services.clock)
+    found = await services.router.documents(services.policy.compile(call.principal), (record_id,), deadline)
+    return found[0] if found else None
 
 
 async def cluster_status(services: Services) -> ClusterStatus:
@@ -81,6 +93,7 @@ def add_read_routes(app: FastAPI, services: Services) -> None:
     """Put the routes on ``app``."""
     routes = ReadRoutes(app, services)
     for path, handler in (
+        ("/", routes.root),
         ("/healthz", routes.healthz),
         ("/readyz", routes.readyz),
         ("/metrics", routes.metrics),

@@ -12,6 +12,7 @@ from cluster.config import Settings
 from cluster.control import ControlPlane
 from cluster.router import Router
 from cluster.scope import Policy
+from serve_app.audit import Inquiries
 from serve_app.auth import Authenticator
 from serve_app.metrics import Metrics
 from shards.record import Kind
@@ -24,6 +25,7 @@ class Services:
     Attributes:
         clock: monotonic, in seconds; tests inject their own.
         budgets: the settings' ceilings by kind of record, made once.
+        inquiries: into records that were not shown.
     """
 
     authenticator: Authenticator
@@ -34,6 +36,8 @@ class Services:
     metrics: Metrics
     clock: Clock = time.monotonic
     budgets: Mapping[Kind, Budget] = field(init=False)
+    inquiries: Inquiries = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budgets", {kind: self.settings.budgets.of(kind) for kind in Kind})
+        object.__setattr__(self, "inquiries", Inquiries(self.control))

@@ -13,6 +13,7 @@ from typing import Final
 
 from cluster.scope import Principal, is_list_name, is_name
 from serve_app.auth_errors import Refusal, Unauthenticated
+from serve_app.json_body import without_repeats
 
 DEFAULT_MODE: Final = "analyzer"
 """The mode of a token that names none."""
@@ -137,20 +138,13 @@ def _parse_object(raw: bytes, refusal: Refusal) -> dict[str, object]:
     """A JSON object in UTF-8 without repeated names, NaN or infinities."""
     try:
         value: object = json.loads(
-            raw.decode(), object_pairs_hook=_unique, parse_constant=_refuse_constant, parse_float=_finite
+            raw.decode(), object_pairs_hook=without_repeats, parse_constant=_refuse_constant, parse_float=_finite
         )
     except (ValueError, RecursionError):
         raise Unauthenticated(refusal, "json") from None
     if not isinstance(value, dict):
         raise Unauthenticated(refusal, "json")
     return value
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        raise ValueError("a name is given twice")
-    return values
 
 
 def _refuse_constant(text: str) -> float:

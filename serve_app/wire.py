@@ -6,11 +6,10 @@ known, null where a narrowing was meant, or empty is an error: a narrowing that 
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
 from pydantic_core import PydanticCustomError
 
-from cluster.policy_file import LIST_PATTERN
-from cluster.scope import grant_list_key
+from cluster.registry_values import LIST_PATTERN, grant_list_key
 from serve_app.record_wire import MAX_NAME_CHARS
 from shards.scope import Narrowing
 
@@ -23,6 +22,10 @@ GRANT_LIST_LIMIT: Final = 50_000
 _NAMED_IDS: Final = 1000
 _NAMED_VALUES: Final = 64
 _MAX_SEQ: Final = 2**63 - 1
+_K: Final = (
+    "Hits wanted, from 1 to min(k_ceiling of the caller's mode in the policy, rerank_k of the server's budget);"
+    " the server's evidence_k within that if left out."
+)
 
 
 def _listed(value: object) -> object:
@@ -104,7 +107,7 @@ class QuestionBody(Body):
     """What a search and an explanation have in common."""
 
     query: Annotated[str, Field(min_length=1, max_length=QUERY_LIMIT)]
-    k: Annotated[int | None, Field(description="Hits wanted; the mode of the caller sets the ceiling.")] = None
+    k: Annotated[int | None, Field(description=_K)] = None
     budget: BudgetBody = BudgetBody()
     narrow: NarrowBody = NarrowBody()
     min_seq: Annotated[int, Field(ge=0, le=_MAX_SEQ, description="Answer must see this change; 0 for any.")] = 0
@@ -127,7 +130,7 @@ class ExplainBody(QuestionBody):
 class GrantListBody(Body):
     """Body of ``PUT /v1/grants/{name}``; an empty list admits nothing."""
 
-    ids: Annotated[list[RecordId], Field(max_length=GRANT_LIST_LIMIT)]
+    ids: Annotated[list[RecordId], Field(max_length=GRANT_LIST_LIMIT), FailFast()]
 
 
 def _set(values: list[str] | list[Literal["tool", "passage"]] | None) -> frozenset[str] | None:

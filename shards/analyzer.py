@@ -45,6 +45,12 @@ UNREPEATED: Final = 180
 ACTION_WEIGHTS: Final = ((6, 192), (12, 96), (MAX_TERMS, 24))
 """Weight of an action by the number of other terms: in a short query the verb is the wish, in a long one it is talk."""
 
+LONG_QUERY: Final = 12
+"""Terms above which a query tells a story; its verbs are then those of talk, as in "can you find out"."""
+
+TALK: Final = 200
+"""Weight, of ``FULL``, of a verb's own word in a long query: it would draw all tools named after that verb."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyzedQuery:
@@ -93,9 +99,10 @@ def analyze_query(text: str) -> AnalyzedQuery:
     for token in tokens:
         weights[token.term] = max(token.weight, weights.get(token.term, 0))
     chosen = {term: weight for term, weight in weights.items() if weight} or dict.fromkeys(weights, FULL)
+    is_long = len(chosen) > LONG_QUERY
     for term, weight in chosen.items():
-        if counts[term] == 1:
-            chosen[term] = weight * UNREPEATED // FULL
+        said = weight * UNREPEATED // FULL if counts[term] == 1 else weight
+        chosen[term] = said * TALK // FULL if is_long and _is_verb(term) else said
     action_weight = next((weight for most, weight in ACTION_WEIGHTS if len(chosen) <= most), ACTION_WEIGHTS[-1][1])
     chosen |= dict.fromkeys(actions_of(counts), action_weight)
     kept = set(sorted(chosen, key=chosen.__getitem__, reverse=True)[:MAX_TERMS])
@@ -149,6 +156,11 @@ def _token(pair: str) -> Token:
 def actions_of(terms: Iterable[str]) -> tuple[str, ...]:
     """Action terms that the terms of a text say, distinct, in order; they never equal a term of a text."""
     return tuple(dict.fromkeys(action for term in terms for action in _ACTIONS.get(term, ())))
+
+
+def _is_verb(term: str) -> bool:
+    """Whether a term is a word of some action; a pair of characters is only a part of what is meant, verb or not."""
+    return term in _ACTIONS and not is_unsegmented(term)
 
 
 def asks_for_a_tool(terms: Iterable[str]) -> bool:

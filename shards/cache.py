@@ -38,5 +38,10 @@ class BoundedCache(Generic[K, V]):
             _, (_, freed_bytes) = self._entries.popitem(last=False)
             self._bytes -= freed_bytes
 
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of all values held, by the sizes that came with them."""
+        return self._bytes
+
     def __len__(self) -> int:
         return len(self._entries)

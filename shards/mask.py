@@ -79,7 +79,7 @@ def _narrowed(narrowing: Narrowing, segment: Segment, lists: GrantLists) -> Iter
 
 
 def _namespace_test(patterns: frozenset[str]) -> Callable[[str], bool]:
-    """Whether any pattern matches, as ``shards.scope.matches`` says, at the cost of one look-up and one C call."""
+    """Whether any pattern matches (``Grant.namespaces`` says how), at the cost of one look-up and one C call."""
     exact = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
     prefixes = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
     return lambda namespace: namespace in exact or namespace.startswith(prefixes)

@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from shards import kernel
 from shards.authorization import AuthorizedRows
-from shards.messages import Outcome, ScoreMix, ShardHits, ShardQuery
+from shards.messages import Outcome, ShardHits, ShardQuery
 from shards.names import key_hashes
 from shards.part import Part
+from shards.scoring import index_scores
 from shards.statistics import frequency_weights
 from shards.text_table import encoded
 from shards.topk import Scored, Top, merge
@@ -87,7 +88,7 @@ def retrieve(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]], se
         outcome=Outcome.COMPLETE,
         ids=tuple(scored.id for scored in selection.rows),
         versions=versions,
-        scores=_scores(values, weighting.effective, query.mix, bonuses),
+        scores=index_scores(values, bonuses, weighting.effective, query.mix).astype(np.int32),
         values=values,
         bonuses=bonuses,
         frequencies=weighting.frequencies,
@@ -202,16 +203,6 @@ def _gathered(
         if len(view.bonus):
             bonuses[at] = view.bonus[ordinals[at]]
     return values, bonuses, versions
-
-
-def _scores(
-    values: npt.NDArray[np.uint8], weights: npt.NDArray[np.int64], mix: ScoreMix, bonuses: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int32]:
-    """int32[rows]: the score of each row from its values, equal to what the kernel added up."""
-    impacts, names = np.moveaxis(values.astype(np.int64), 2, 0)
-    static = mix.impact * impacts + mix.name * names + mix.presence * (impacts > 0)
-    scores: npt.NDArray[np.int32] = (static @ weights + bonuses).astype(np.int32)
-    return scores
 
 
 def _stop_if(expired: Expired) -> None:

@@ -95,8 +95,3 @@ def _sorted(value: Any) -> list[Any]:  # noqa: ANN401 -- orjson hands over whate
     if isinstance(value, frozenset):
         return sorted(value)
     raise TypeError(type(value).__name__)
-
-
-def matches(pattern: str, namespace: str) -> bool:
-    """Whether a namespace pattern (exact, or a prefix ending in ``*``) admits ``namespace``."""
-    return namespace.startswith(pattern[:-1]) if pattern.endswith("*") else namespace == pattern

@@ -9,7 +9,7 @@ _DEEP: Final = os.environ.get("SHORTLIST_DEEP", "") == "1"
 
 
 def examples(moderate: int, *, deep: int | None = None) -> settings:
-    """Settings for a test that builds whole indexes: slow data is expected, and a slow machine is no failure.
+    """Settings for a test that builds whole indexes, for which slow data is expected.
 
     Args:
         moderate: examples in the test suite.
@@ -17,6 +17,5 @@ def examples(moderate: int, *, deep: int | None = None) -> settings:
     """
     return settings(
         max_examples=(deep or 10 * moderate) if _DEEP else moderate,
-        deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )

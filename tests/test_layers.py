@@ -26,7 +26,6 @@ RAY_FILES = {
     "cluster/placement.py",
     "cluster/ray_client.py",
     "cluster/ray_control.py",
-    "cluster/supervisor.py",
 }
 """Inside ``shards`` and ``cluster`` only these touch Ray; the same code runs without it everywhere else."""
 

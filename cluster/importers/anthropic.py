@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cluster.importers.documents import read_document
-from cluster.importers.source import Defaults, Item, Refusal, function_record, named, shares, tool_items
+from cluster.importers.source import Defaults, Item, Refusal, function_record, listed, named, tool_items
 
 
 def read_anthropic(path: Path, defaults: Defaults) -> Iterator[Item]:
@@ -16,14 +16,10 @@ def read_anthropic(path: Path, defaults: Defaults) -> Iterator[Item]:
     Raises:
         UnreadableSource: if the document holds no tool list.
     """
-    namespace = defaults.namespace or path.stem
-    for place, tool, share in shares(tool_items(str(path), read_document(path), "tools")):
-        yield _item(place, tool, namespace, share)
+    yield from listed(tool_items(path, read_document(path)), _item, defaults.namespace_of(path))
 
 
-def _item(place: str, tool: object, namespace: str, share: float) -> Item:
-    if not isinstance(tool, dict):
-        return Refusal(name=place, reason="must be a JSON object")
+def _item(place: str, tool: dict[str, object], namespace: str, share: float) -> Item:
     kind = tool.get("type", "custom")
     if kind != "custom":
         name = named(tool, "name", place)

@@ -6,6 +6,7 @@ from typing import Final
 import orjson
 
 from cluster.errors import UnreadableSource
+from cluster.importers.source import reason_of
 
 MAX_DOCUMENT_BYTES: Final = 64 * 1_048_576
 
@@ -20,7 +21,7 @@ def read_document(path: Path) -> object:
         with path.open("rb") as file:
             text = file.read(MAX_DOCUMENT_BYTES + 1)
     except OSError as exc:
-        raise UnreadableSource(str(path), f"cannot be read: {exc}") from exc
+        raise UnreadableSource(str(path), reason_of(exc)) from exc
     if len(text) > MAX_DOCUMENT_BYTES:
         raise UnreadableSource(str(path), f"larger than {MAX_DOCUMENT_BYTES} bytes")
     try:

@@ -1,18 +1,19 @@
 """Which importer reads a file: a table of formats, and how ``auto`` tells them apart. It reads no record itself."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from enum import StrEnum
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from cluster.errors import UnreadableSource
 from cluster.importers.anthropic import read_anthropic
 from cluster.importers.documents import read_document
-from cluster.importers.jsonl import read_jsonl
+from cluster.importers.jsonl import json_rows, read_jsonl
 from cluster.importers.mcp import read_mcp
 from cluster.importers.openai import read_openai
-from cluster.importers.parquet import read_parquet
-from cluster.importers.source import Defaults, Item
+from cluster.importers.parquet import parquet_rows, read_parquet
+from cluster.importers.source import Defaults, Item, Opened, Refusal, Row
 
 
 class Format(StrEnum):
@@ -27,8 +28,8 @@ class Format(StrEnum):
 
 
 _READERS: Final[Mapping[Format, Callable[[Path, Defaults], Iterator[Item]]]] = {
-    Format.JSONL: lambda path, _: read_jsonl(path),
-    Format.PARQUET: lambda path, _: read_parquet(path),
+    Format.JSONL: read_jsonl,
+    Format.PARQUET: read_parquet,
     Format.MCP: read_mcp,
     Format.OPENAI: read_openai,
     Format.ANTHROPIC: read_anthropic,
@@ -44,13 +45,27 @@ _SUFFIXES: Final = {
 
 
 def read_file(path: Path, form: Format, defaults: Defaults) -> Iterator[Item]:
-    """The items of a file, one after another.
+    """The items of a file, one after another; the first names the file.
 
     Raises:
         UnreadableSource: if the file cannot be read as this format, or ``auto`` knows none that fits.
     """
     known = detect(path) if form is Format.AUTO else form
-    return _READERS[known](path, defaults)
+    return chain((Opened(source=str(path)),), _READERS[known](path, defaults))
+
+
+def read_rows(path: Path, columns: Collection[str]) -> Iterator[Row | Refusal]:
+    """The rows of a row file that holds something else than records; of Parquet only these columns.
+
+    Raises:
+        UnreadableSource: if the file cannot be read, or its name is not that of a row file.
+    """
+    match _of_name(path):
+        case Format.JSONL:
+            return json_rows(path)
+        case Format.PARQUET:
+            return parquet_rows(path, columns)
+    raise UnreadableSource(str(path), f"name must end in {', '.join(_SUFFIXES)}")
 
 
 def detect(path: Path) -> Format:
@@ -59,9 +74,8 @@ def detect(path: Path) -> Format:
     Raises:
         UnreadableSource: if nothing fits.
     """
-    for suffix, form in _SUFFIXES.items():
-        if path.name.endswith(suffix):
-            return form
+    if (named := _of_name(path)) is not None:
+        return named
     if path.suffix != ".json":
         raise UnreadableSource(str(path), f"name must end in .json or {', '.join(_SUFFIXES)}; else give --format")
     document = read_document(path)
@@ -72,6 +86,10 @@ def detect(path: Path) -> Format:
         if (form_of_tool := _detect_tool(tool)) is not None:
             return form_of_tool
     raise UnreadableSource(str(path), "is no tool list of a known shape; give --format")
+
+
+def _of_name(path: Path) -> Format | None:
+    return next((form for suffix, form in _SUFFIXES.items() if path.name.endswith(suffix)), None)
 
 
 def _detect_tool(tool: object) -> Format | None:

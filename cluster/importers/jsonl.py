@@ -1,4 +1,4 @@
-"""JSON Lines of records, plain or gzipped, read line by line. A bad line is refused by its number or id."""
+"""JSON Lines, plain or gzipped, read line by line. A bad line is refused by its number or id."""
 
 import gzip
 import zlib
@@ -9,13 +9,18 @@ from typing import BinaryIO, Final
 import orjson
 
 from cluster.errors import UnreadableSource
-from cluster.importers.source import Item, Refusal, raw_record
+from cluster.importers.source import Defaults, Item, Refusal, Row, reason_of, row_items
 
 MAX_LINE_BYTES: Final = 1_048_576
 
 
-def read_jsonl(path: Path) -> Iterator[Item]:
-    """One item per line that is not blank.
+def read_jsonl(path: Path, defaults: Defaults) -> Iterator[Item]:
+    """One item per line that is not blank; errors as ``json_rows``."""
+    return row_items(json_rows(path), defaults.namespace_of(path))
+
+
+def json_rows(path: Path) -> Iterator[Row | Refusal]:
+    """One row per line that is not blank; a line that is no JSON, or too long, is refused by its number.
 
     Raises:
         UnreadableSource: if the file is missing or its compression is damaged.
@@ -28,9 +33,9 @@ def read_jsonl(path: Path) -> Iterator[Item]:
                 if len(line) > MAX_LINE_BYTES:
                     yield Refusal(name=place, reason=f"longer than {MAX_LINE_BYTES} bytes")
                 elif line.strip():
-                    yield _item(place, line, raw.tell() / size)
+                    yield _row(place, line, raw.tell() / size)
     except (OSError, EOFError, zlib.error) as exc:
-        raise UnreadableSource(str(path), f"cannot be read: {exc}") from exc
+        raise UnreadableSource(str(path), reason_of(exc)) from exc
 
 
 def _opened(raw: BinaryIO, path: Path) -> BinaryIO | gzip.GzipFile:
@@ -46,9 +51,8 @@ def _bounded_lines(lines: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
         yield line
 
 
-def _item(place: str, line: bytes, share: float) -> Item:
+def _row(place: str, line: bytes, share: float) -> Row | Refusal:
     try:
-        row = orjson.loads(line)
+        return Row(place=place, value=orjson.loads(line), share=share)
     except orjson.JSONDecodeError as exc:
         return Refusal(name=place, reason=f"not JSON: {exc}")
-    return raw_record(place, row, share)

@@ -9,7 +9,16 @@ from pathlib import Path
 
 from cluster.errors import UnreadableSource
 from cluster.importers.documents import read_document
-from cluster.importers.source import Defaults, Incomplete, Item, RawRecord, Refusal, function_record, shares
+from cluster.importers.source import (
+    Defaults,
+    Incomplete,
+    Item,
+    RawRecord,
+    ReadOnlyClaims,
+    Refusal,
+    function_record,
+    listed,
+)
 
 
 def read_mcp(path: Path, defaults: Defaults) -> Iterator[Item]:
@@ -18,10 +27,10 @@ def read_mcp(path: Path, defaults: Defaults) -> Iterator[Item]:
     Raises:
         UnreadableSource: if the document holds no tool list.
     """
-    namespace = defaults.namespace or path.stem
     tools, cursor = _pages(path, read_document(path))
-    for place, tool, share in shares(tools):
-        yield _item(place, tool, namespace, share)
+    yield from listed(tools, _item, defaults.namespace_of(path))
+    if claims := sum(1 for tool in tools if isinstance(tool, dict) and _hints(tool).get("readOnlyHint") is True):
+        yield ReadOnlyClaims(tools=claims)
     if cursor is not None:
         yield Incomplete(reason=f"{path}: the last page has a nextCursor, so the server has more tools than this file")
 
@@ -45,17 +54,19 @@ def _is_page(part: object) -> bool:
     return isinstance(part, dict) and ("tools" in part or "result" in part)
 
 
-def _item(place: str, tool: object, namespace: str, share: float) -> RawRecord | Refusal:
-    if not isinstance(tool, dict):
-        return Refusal(name=place, reason="must be a JSON object")
+def _item(place: str, tool: dict[str, object], namespace: str, share: float) -> RawRecord | Refusal:
     item = function_record(place, tool, "inputSchema", namespace, share)
     if isinstance(item, Refusal):
         return item
-    annotations = tool.get("annotations")
-    hints = annotations if isinstance(annotations, dict) else {}
+    hints = _hints(tool)
     title = tool.get("title") or hints.get("title")
     if isinstance(title, str) and title.strip() and title != tool["name"]:
         item.values["aliases"] = [title]
     if hints.get("destructiveHint") is True:
         item.values["access"] = {"side_effect": "destructive"}
     return item
+
+
+def _hints(tool: dict[str, object]) -> dict[str, object]:
+    annotations = tool.get("annotations")
+    return annotations if isinstance(annotations, dict) else {}

@@ -1,6 +1,6 @@
-"""Parquet of records, read in batches. Only known columns of plain types are read: nothing in a file can run code."""
+"""Parquet, read in batches. Only known columns of plain types are read: nothing in a file can run code."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from cluster.errors import UnreadableSource
-from cluster.importers.source import RECORD_FIELDS, Item, raw_record
+from cluster.importers.fields import RECORD_FIELDS, check_field
+from cluster.importers.source import Defaults, Ignored, Item, Row, reason_of, row_items
 
 _BATCH: Final = 4_096
 
@@ -16,35 +17,62 @@ _COLUMNS: Final = (RECORD_FIELDS - {"access"}) | {"readonly", "side_effect"}
 """Access rules are nested; a catalogue that needs them comes as JSON Lines."""
 
 
-def read_parquet(path: Path) -> Iterator[Item]:
-    """One item per row; columns that are not of a record are left alone.
+def read_parquet(path: Path, defaults: Defaults) -> Iterator[Item]:
+    """One item per row; at the end, which columns were left out.
 
     Raises:
-        UnreadableSource: if the file is no Parquet file, is damaged, or a record column has another type than text,
-            list of text, integer or boolean.
+        UnreadableSource: as ``parquet_rows``, and if a column looks like a mistyped one.
+    """
+    names, rows = _columns(path)
+    ignored = [name for name in names if name not in _COLUMNS]
+    for name in ignored:
+        try:
+            check_field(name)
+        except ValueError as exc:
+            raise UnreadableSource(str(path), f"column {exc}") from exc
+    yield from row_items(parquet_rows(path, _COLUMNS), defaults.namespace_of(path))
+    for name in ignored:
+        yield Ignored(field=name, records=rows)
+
+
+def parquet_rows(path: Path, known: Collection[str]) -> Iterator[Row]:
+    """One row per row, of the known columns only.
+
+    Raises:
+        UnreadableSource: if the file is no Parquet file, is damaged, has none of the columns, or one of another type
+            than text, list of text, integer or boolean.
     """
     number = 0
     try:
         with pq.ParquetFile(path) as table:
-            columns = _readable_columns(path, table.schema_arrow)
+            columns = _readable_columns(path, table.schema_arrow, known)
             rows = max(1, table.metadata.num_rows)
             for batch in table.iter_batches(batch_size=_BATCH, columns=columns):
                 for row in batch.to_pylist():
                     number += 1
-                    yield raw_record(f"row {number}", row, number / rows)
+                    yield Row(place=f"row {number}", value=row, share=number / rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as exc:
-        raise UnreadableSource(str(path), f"cannot be read: {exc}") from exc
+        raise UnreadableSource(str(path), reason_of(exc)) from exc
 
 
-def _readable_columns(path: Path, schema: pa.Schema) -> list[str]:
-    known = [field for field in schema if field.name in _COLUMNS]
-    for field in known:
+def _columns(path: Path) -> tuple[list[str], int]:
+    """The names of a file's columns, and how many rows it has."""
+    try:
+        with pq.ParquetFile(path) as table:
+            return table.schema_arrow.names, table.metadata.num_rows
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as exc:
+        raise UnreadableSource(str(path), reason_of(exc)) from exc
+
+
+def _readable_columns(path: Path, schema: pa.Schema, known: Collection[str]) -> list[str]:
+    found = [field for field in schema if field.name in known]
+    for field in found:
         if not _plain(field.type):
             raise UnreadableSource(str(path), f"column {field.name!r}: type {field.type} is not text, list of text, "
                                               "integer or boolean")  # fmt: skip
-    if not known:
-        raise UnreadableSource(str(path), "has none of the columns of a record")
-    return [field.name for field in known]
+    if not found:
+        raise UnreadableSource(str(path), f"has none of the columns {', '.join(sorted(known))}")
+    return [field.name for field in found]
 
 
 def _plain(kind: pa.DataType) -> bool:
@@ -56,4 +84,5 @@ def _plain(kind: pa.DataType) -> bool:
 
 
 def _text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    # A column, or a list, that is empty in every row has no type.
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))

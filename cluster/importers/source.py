@@ -1,24 +1,21 @@
 """What every importer gives: raw records with their place, refusals by name, notes. It validates no record."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import orjson
 
 from cluster.errors import UnreadableSource
+from cluster.importers.fields import RECORD_FIELDS, check_field, is_ignored
 from shards.record import SHARED_TENANT, SideEffect
 
-RECORD_FIELDS: Final = frozenset(
-    {
-        "id", "kind", "name", "description", "parameters", "title", "text", "source_url", "section", "namespace",
-        "access", "aliases", "keywords", "examples", "tags", "capability", "domain", "product", "locale", "release",
-        "status", "version",
-    }
-)  # fmt: skip
-"""Fields of a record row that are taken over. Foreign catalogues carry more; the rest is left alone."""
-
 _LISTS: Final = ("aliases", "keywords", "examples", "tags")
+
+_SCHEMA_FIELDS: Final = {"parameters": "openai", "inputSchema": "mcp", "input_schema": "anthropic"}
+"""Where each format of function lists keeps a function's input schema."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +35,11 @@ class RawRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """One record that was not imported, by name, with the reason."""
+    """One record that was not imported, by name, with the reason; ``source`` is its file, where there is one."""
 
     name: str
     reason: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +49,44 @@ class Incomplete:
     reason: str
 
 
-Item = RawRecord | Refusal | Incomplete
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """What comes next is of this file."""
+
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignored:
+    """A field that is none of a record's was left out of so many records."""
+
+    field: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOnlyClaims:
+    """So many tools say of themselves that they only read, which is not believed."""
+
+    tools: int
+
+
+Item = RawRecord | Refusal | Incomplete | Opened | Ignored | ReadOnlyClaims
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One value of a row file, whatever it means.
+
+    Attributes:
+        place: names it to a person (``line 3``).
+        value: plain JSON; an object, if the file is what it should be.
+        share: as in ``RawRecord``.
+    """
+
+    place: str
+    value: object
+    share: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +96,18 @@ class Defaults:
     Attributes:
         tenant: owner of the records; a record that names another one is refused. None takes the record's own word,
             and shares the record with every tenant if it has none.
-        namespace: of records without one; importers of formats without namespaces put it into the ids too.
+        namespace: of records without one, instead of the name of their file; importers of formats without namespaces
+            put it into the ids too.
         side_effect: of tools that do not declare theirs. A tool's own hints are claims of a stranger.
     """
 
     tenant: str | None = None
     namespace: str | None = None
     side_effect: SideEffect = SideEffect.WRITE
+
+    def namespace_of(self, path: Path) -> str:
+        """The namespace of records without one: the operator's word, else the file's name without its endings."""
+        return self.namespace or (path.with_suffix("") if path.suffix == ".gz" else path).stem
 
     @property
     def writable(self) -> frozenset[str] | None:
@@ -89,7 +129,7 @@ class Defaults:
         filled = {"tenant": self.tenant or SHARED_TENANT} | access
         if values.get("kind", "tool") == "tool":
             filled = {"side_effect": self.side_effect.value} | filled
-        return {"namespace": self.namespace or "default"} | dict(values) | {"access": filled}
+        return dict(values) | {"access": filled}
 
 
 def record_row(row: Mapping[str, object]) -> dict[str, object]:
@@ -99,8 +139,11 @@ def record_row(row: Mapping[str, object]) -> dict[str, object]:
     empty list items go.
 
     Raises:
-        ValueError: if ``parameters`` is text but no JSON.
+        ValueError: if ``parameters`` is text but no JSON, or a field looks like a mistyped one.
     """
+    for name, value in row.items():
+        if value is not None:
+            check_field(name)
     values = {name: value for name, value in row.items() if name in RECORD_FIELDS and value is not None}
     parameters = values.get("parameters")
     if isinstance(parameters, str):
@@ -127,15 +170,39 @@ def _side_effect(row: Mapping[str, object]) -> object:
     return row.get("side_effect")
 
 
-def raw_record(place: str, row: object, share: float) -> RawRecord | Refusal:
-    """A row of a record file as an item; ``place`` names it where it has no id."""
-    if not isinstance(row, dict):
-        return Refusal(name=place, reason="must be a JSON object")
-    label = named(row, "id", place)
+def row_items(rows: Iterable[Row | Refusal], namespace: str) -> Iterator[Item]:
+    """The rows of a record file as items; at the end, which fields they carry that were left out.
+
+    ``namespace`` is that of rows without one.
+    """
+    ignored: Counter[str] = Counter()
+    for row in rows:
+        item = _raw_record(row, namespace)
+        if isinstance(item, RawRecord) and isinstance(row, Row) and isinstance(row.value, dict):
+            ignored.update(name for name, value in row.value.items() if value is not None and is_ignored(name))
+        yield item
+    for field, records in ignored.items():
+        yield Ignored(field=field, records=records)
+
+
+def _raw_record(row: Row | Refusal, namespace: str) -> RawRecord | Refusal:
+    """A row as an item, named by its id, or by its place where it has none."""
+    if isinstance(row, Refusal):
+        return row
+    if not isinstance(row.value, dict):
+        return Refusal(name=row.place, reason="must be a JSON object")
+    label = named(row.value, "id", row.place)
     try:
-        return RawRecord(label=label, values=record_row(row), share=share)
+        values = {"namespace": namespace} | record_row(row.value)
+        return RawRecord(label=label, values=values, share=row.share)
     except ValueError as exc:
         return Refusal(name=label, reason=str(exc))
+
+
+def reason_of(error: Exception) -> str:
+    """Why a file cannot be read, without its path, which whoever tells this names already."""
+    why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"cannot be read: {why}"
 
 
 def named(row: Mapping[str, object], field: str, place: str) -> str:
@@ -151,6 +218,12 @@ def function_record(
     name = function.get("name")
     if not isinstance(name, str) or not name:
         return Refusal(name=place, reason="name: must be non-empty text")
+    if function.get(schema_field) is None:
+        for field, form in _SCHEMA_FIELDS.items():
+            if function.get(field) is not None:
+                return Refusal(
+                    name=name, reason=f"{schema_field}: missing, but there is {field!r}: use --format {form}"
+                )
     values: dict[str, object] = {"id": f"{namespace}:{name}", "name": name, "namespace": namespace}
     for field, source in (("description", "description"), ("parameters", schema_field)):
         if (value := function.get(source)) is not None:
@@ -158,19 +231,25 @@ def function_record(
     return RawRecord(label=name, values=values, share=share)
 
 
-def tool_items(path: str, document: object, inner: str) -> list[object]:
-    """The tool list of a document: the list itself, or what an object holds under ``inner``.
+def tool_items(path: Path, document: object) -> list[object]:
+    """The tool list of a document: the list itself, or what an object holds under ``tools``.
 
     Raises:
         UnreadableSource: if there is no such list.
     """
-    tools = document.get(inner) if isinstance(document, dict) else document
+    tools = document.get("tools") if isinstance(document, dict) else document
     if not isinstance(tools, list):
-        raise UnreadableSource(path, f"expected a JSON list of tools, or an object with a list {inner!r}")
+        raise UnreadableSource(str(path), "expected a JSON list of tools, or an object with a list 'tools'")
     return tools
 
 
-def shares(items: list[object]) -> Iterator[tuple[str, object, float]]:
-    """Each item with its place (``item 3``) and the share read after it."""
-    for number, item in enumerate(items, start=1):
-        yield f"item {number}", item, number / len(items)
+def listed(
+    tools: list[object], item_of: Callable[[str, dict[str, object], str, float], Item], namespace: str
+) -> Iterator[Item]:
+    """One item per tool of a list: ``item_of(place, tool, namespace, share)``; what is no object is refused."""
+    for number, tool in enumerate(tools, start=1):
+        place = f"item {number}"
+        if isinstance(tool, dict):
+            yield item_of(place, tool, namespace, number / len(tools))
+        else:
+            yield Refusal(name=place, reason="must be a JSON object")

@@ -8,6 +8,8 @@ import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from sqlalchemy import URL
+
 from cluster.errors import ClusterError, UnreadableSource
 from cluster.importers.botocore import read_botocore
 from cluster.importers.source import Defaults
@@ -24,7 +26,7 @@ _LOOK_S: Final = 0.2
 _Message = tuple[Phase, float, str] | ImportReport | ClusterError
 
 
-def import_embedded(url: str, progress: Progress, stop: Callable[[], bool]) -> ImportReport | None:
+def import_embedded(url: str | URL, progress: Progress, stop: Callable[[], bool]) -> ImportReport | None:
     """Fill an empty registry; all of the catalogue or nothing.
 
     Args:
@@ -76,7 +78,7 @@ def _follow(reader: "Connection[None, _Message]", progress: Progress, stop: Call
     return None
 
 
-def _import(url: str, writer: "Connection[_Message, None]") -> None:
+def _import(url: str | URL, writer: "Connection[_Message, None]") -> None:
     """The child: import, and tell the parent."""
     # Ctrl-C reaches the whole group; the parent decides and ends this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

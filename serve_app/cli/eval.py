@@ -46,7 +46,7 @@ def cuts_of(_context: click.Context, _option: click.Parameter, value: str) -> tu
     multiple=True,
     required=True,
     metavar="FILE",
-    help="Catalogue (.jsonl, .jsonl.gz or .parquet); several are joined by id, the first wins.",
+    help="Catalogue in any format of shortlist import; several are joined by id, the first wins.",
 )
 @click.option(
     "--queries",
@@ -54,7 +54,7 @@ def cuts_of(_context: click.Context, _option: click.Parameter, value: str) -> tu
     type=click.Path(path_type=Path),
     required=True,
     metavar="FILE",
-    help="Labelled queries, in the same formats.",
+    help="Labelled queries (.jsonl, .jsonl.gz or .parquet).",
 )
 @click.option("--k", "ks", callback=cuts_of, default="1,5,10,15,20", show_default=True, help="Answer sizes to report.")
 @click.option(
@@ -107,8 +107,9 @@ def command(  # noqa: PLR0917 -- click passes options by keyword
 
     from evals.data import read_gold  # noqa: PLC0415
     from evals.errors import EvalError  # noqa: PLC0415
-    from evals.report import report_of, tables  # noqa: PLC0415
+    from evals.report import report_of  # noqa: PLC0415
     from evals.run import run_system  # noqa: PLC0415
+    from evals.tables import tables  # noqa: PLC0415
 
     try:
         gold = read_gold(tool_files, queries_file, limit)

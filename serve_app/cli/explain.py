@@ -21,22 +21,22 @@ _SENTENCES: Final = {
 }
 
 
-@click.command(epilog='Example: shortlist explain "create a bucket" --id aws:s3:CreateBucket --k 5 --local')
+@click.command(epilog='Example: shortlist explain "create a bucket" aws:s3:ListBuckets --k 5 --local')
 @question_options
-@click.option("--id", "record_id", required=True, help="The record to explain.")
+@click.argument("record_id", metavar="ID")
 @target_options(role="reader", local=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the endpoint's answer as it is.")
 def command(*, question: JsonObject, record_id: str, target: Target, as_json: bool) -> None:
-    """Say why a record is, or is not, in the answer to QUERY."""
+    """Say why the record ID is, or is not, in the answer to QUERY."""
     body = {**question, "id": record_id}
-    answer = _local(target, body) if target.local else target.send("POST", "/v1/explain", body)
+    answer = _local(target, body, quiet=as_json) if target.local else target.send("POST", "/v1/explain", body)
     if as_json:
         click.echo(orjson.dumps(answer))
     else:
         _print(answer)
 
 
-def _local(target: Target, body: JsonObject) -> JsonObject:
+def _local(target: Target, body: JsonObject, *, quiet: bool) -> JsonObject:
     from serve_app.asking import Call  # noqa: PLC0415 -- needs Numba, which --help does not
     from serve_app.explanation import explain_record, explanation_bytes  # noqa: PLC0415
     from serve_app.json_body import parse_body  # noqa: PLC0415
@@ -47,7 +47,7 @@ def _local(target: Target, body: JsonObject) -> JsonObject:
         parsed = parse_body(ExplainBody, orjson.dumps(body))
         return explanation_bytes(call.request_id, await explain_record(services, call, parsed))
 
-    return target.run(ask)
+    return target.run(ask, quiet=quiet)
 
 
 def _print(answer: JsonObject) -> None:

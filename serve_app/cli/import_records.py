@@ -22,6 +22,7 @@ FORMATS: Final = ("auto", "jsonl", "parquet", "mcp", "openai", "anthropic")
 SIDE_EFFECTS: Final = ("read", "write", "destructive")
 
 _SHOWN_REFUSALS: Final = 20
+_SHOWN_NAMESPACES: Final = 5
 
 _EXAMPLE: Final = """\
 \b
@@ -38,9 +39,14 @@ Examples:
     "--format", "form", type=click.Choice(FORMATS), default="auto", show_default=True, help="Format of all FILEs."
 )
 @click.option("--botocore", is_flag=True, help="Import every operation of the installed AWS service models.")
-@click.option("--tenant", help="Owner of the records; one that names another owner is refused. [default: shared]")
 @click.option(
-    "--namespace", help="Of records without one. Function lists put it into the ids. [default: the file's name]"
+    "--tenant",
+    help="Owner of the records; one that names another owner is refused. An id never changes its owner. "
+    "[default: shared]",
+)
+@click.option(
+    "--namespace",
+    help="Of records without one. Function lists put it into the ids. [default: the file's name without its endings]",
 )
 @click.option(
     "--side-effect",
@@ -89,7 +95,7 @@ def command(
     if as_json:
         click.echo(orjson.dumps(_as_json(report)))
     else:
-        _print(report)
+        _print(report, several=len(files) + botocore > 1)
     if report.refused and not report.imported and not report.unchanged:
         raise SystemExit(1)
 
@@ -97,18 +103,20 @@ def command(
 def _items(files: tuple[Path, ...], form: str, defaults: "Defaults", *, botocore: bool) -> Iterator["Item"]:
     from cluster.importers.botocore import read_botocore  # noqa: PLC0415 -- as the module says
     from cluster.importers.formats import Format, read_file  # noqa: PLC0415
+    from cluster.importers.source import Opened  # noqa: PLC0415
 
     sources = [read_file(path, Format(form), defaults) for path in files]
-    return chain(*sources, read_botocore() if botocore else ())
+    if botocore:
+        sources.append(chain((Opened(source="botocore"),), read_botocore()))
+    return chain.from_iterable(sources)
 
 
 @contextmanager
 def _registry(home: Path | None, config: Path | None) -> Iterator["Registry"]:
-    from cluster.config import load_settings  # noqa: PLC0415 -- as the module says
-    from cluster.registry import Registry  # noqa: PLC0415
+    from cluster.registry import Registry  # noqa: PLC0415 -- as the module says
+    from serve_app.cli.instance import instance_settings  # noqa: PLC0415
 
-    settings = load_settings(config)
-    registry = Registry.in_home(home) if home else Registry(settings.registry_url)
+    registry = Registry(instance_settings(config, home).registry_url)
     try:
         yield registry
     finally:
@@ -120,6 +128,8 @@ def _progress() -> Iterator[Callable[["Phase", float, str], None]]:
     """Two bars on standard error, so that standard output stays clean for ``--json``."""
     from rich.console import Console  # noqa: PLC0415 -- as the module says
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    from serve_app.cli.terminal import shown  # noqa: PLC0415
 
     columns = (
         TextColumn("{task.description:<8}"),
@@ -133,7 +143,7 @@ def _progress() -> Iterator[Callable[["Phase", float, str], None]]:
 
         def show(phase: "Phase", share: float, last: str) -> None:
             bars.start_task(tasks[phase.value])
-            bars.update(tasks[phase.value], completed=share, last=_printable(last))
+            bars.update(tasks[phase.value], completed=share, last=shown(last).plain)
 
         yield show
 
@@ -143,36 +153,50 @@ def _as_json(report: "ImportReport") -> dict[str, object]:
         "imported": report.imported,
         "unchanged": report.unchanged,
         "removed": report.removed,
-        "refused": [{"name": refusal.name, "reason": refusal.reason} for refusal in report.refused],
+        "refused": [
+            {"name": refusal.name, "reason": refusal.reason, "file": refusal.source or None}
+            for refusal in report.refused
+        ],
         "notes": report.notes,
+        "owners": report.owners,
+        "namespaces": report.namespaces,
+        "example": report.example or None,
         "seq": report.seq,
         "seconds": round(report.seconds, 3),
         "records_per_second": round(report.records_per_second),
     }
 
 
-def _print(report: "ImportReport") -> None:
+def _print(report: "ImportReport", *, several: bool) -> None:
+    """The report for people; ``several`` sources: each refusal names its own, ``--json`` with the path."""
     from rich.console import Console  # noqa: PLC0415 -- as the module says
     from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+
+    from serve_app.cli.terminal import shown  # noqa: PLC0415
 
     table = Table("imported", "unchanged", "removed", "refused", "seconds", "records/s")
     counts = (report.imported, report.unchanged, report.removed, len(report.refused))
     table.add_row(*(f"{count:,}" for count in counts), f"{report.seconds:.1f}", f"{report.records_per_second:,.0f}")
     console = Console()
     console.print(table)
+    if report.example:
+        console.print(shown(_whereabouts(report)))
     if report.refused:
-        refusals = Table("refused", "reason")
+        refusals = Table(*(("file",) if several else ()), "refused", "reason")
         for refusal in report.refused[:_SHOWN_REFUSALS]:
-            # Text, not str: what a file says is never markup.
-            refusals.add_row(Text(_printable(refusal.name)), Text(_printable(refusal.reason)))
+            source = (shown(Path(refusal.source).name),) if several else ()
+            refusals.add_row(*source, shown(refusal.name), shown(refusal.reason))
         console.print(refusals)
         if len(report.refused) > _SHOWN_REFUSALS:
             console.print(f"{len(report.refused) - _SHOWN_REFUSALS:,} more refusals: see --json")
     for note in report.notes:
-        console.print(Text(_printable(note)))
+        console.print(shown(note))
 
 
-def _printable(text: str) -> str:
-    """Text that cannot steer a terminal, whatever a file put into a name."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+def _whereabouts(report: "ImportReport") -> str:
+    """Whose the records are and where to find them, in one line."""
+    owners = ", ".join("shared with every tenant" if owner == "*" else owner for owner in report.owners)
+    namespaces = ", ".join(report.namespaces[:_SHOWN_NAMESPACES])
+    if (more := len(report.namespaces) - _SHOWN_NAMESPACES) > 0:
+        namespaces += f" and {more:,} more"
+    return f"owner: {owners}; namespaces: {namespaces}; e.g. {report.example}"

@@ -5,7 +5,8 @@ The caller is whoever the command says: who can read the registry's file needs n
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from http import HTTPStatus
 
 import click
@@ -14,6 +15,7 @@ from rich.console import Console
 from cluster.config import Settings
 from cluster.errors import ClusterError, InvalidConfiguration, RegistryUnavailable
 from cluster.local import LocalCluster
+from cluster.ranker import AdditiveRanker
 from cluster.registry import FILE_NAME, Registry
 from cluster.scope import Policy, Principal
 from serve_app.asking import Call
@@ -25,36 +27,52 @@ from serve_app.services import Services
 from serve_app.token_claims import ClaimRules
 from shards.errors import ShardError
 
-Ask = Callable[[Services, Call], Awaitable[bytes]]
+Ask = Callable[[Services, Call], Coroutine[object, None, bytes]]
 
 
-def run_in_process(settings: Settings, principal: Principal, ask: Ask) -> tuple[int, bytes]:
+def run_in_process(settings: Settings, principal: Principal, ask: Ask, *, quiet: bool) -> tuple[int, bytes]:
     """Status and body, as the endpoint would answer ``ask``; the time budget starts when the records are loaded.
 
+    The index is built first, which takes seconds: a spinner on standard error, or a line there unless ``quiet``.
+
     Raises:
-        click.ClickException: if the settings, the policy or the registry cannot be used.
+        click.ClickException: if the settings, the policy, the ranker or the registry cannot be used.
     """
     request_id = secrets.token_hex(8)
     try:
-        with Console(stderr=True).status("Loading the registry …"):
-            services = _services(settings)
+        registry = _registry(settings)
+        with _shown(f"Building the index of {_records(registry):,} records …", quiet=quiet):
+            services = _services(settings, registry)
     except (InvalidConfiguration, RegistryUnavailable) as error:
         raise click.ClickException(str(error)) from error
     call = Call(principal=principal, request_id=request_id, arrived_s=services.clock())
     try:
-        return HTTPStatus.OK, asyncio.run(_answered(ask, services, call))
+        return HTTPStatus.OK, asyncio.run(ask(services, call))
     except (Refused, ClusterError, ShardError) as error:
         problem = problem_of(error)
         return problem.status, problem.to_json(request_id)
 
 
-async def _answered(ask: Ask, services: Services, call: Call) -> bytes:
-    return await ask(services, call)
+@contextmanager
+def _shown(doing: str, *, quiet: bool) -> Iterator[None]:
+    console = Console(stderr=True, highlight=False)
+    if console.is_terminal:
+        with console.status(doing):
+            yield
+        return
+    if not quiet:
+        console.print(doing)
+    yield
 
 
-def _services(settings: Settings) -> Services:
+def _records(registry: Registry) -> int:
+    counts = registry.counts()
+    return counts.enabled + counts.disabled + counts.deprecated
+
+
+def _services(settings: Settings, registry: Registry) -> Services:
     policy = Policy.load(settings.policy)
-    cluster = LocalCluster(_registry(settings))
+    cluster = LocalCluster(registry, ranker=AdditiveRanker.from_config(settings.ranker))
     return Services(
         # Without a key there is no credential that could be right: nobody comes in by HTTP here.
         authenticator=Authenticator(

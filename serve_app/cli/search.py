@@ -1,13 +1,19 @@
 """``shortlist search``: one question, to the endpoint or in this process, as a table or as the answer's JSON."""
 
+from typing import Final
+
 import click
 import orjson
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from serve_app.cli.question import question_options
 from serve_app.cli.target import JsonObject, Target, target_options
 from serve_app.cli.terminal import shown
+
+_OTHER_COLUMNS: Final = 48
+"""Characters of a line beside the id: borders, numbers, and a description that can still be read."""
 
 
 @click.command(epilog='Example: shortlist search "create a bucket" --k 5 --namespace "aws*" --local')
@@ -28,14 +34,14 @@ def command(
 ) -> None:
     """Find the records that a model should see for QUERY."""
     body = {**question, "pinned": list(pinned), "preferred": list(preferred), "explain": parts}
-    answer = _local(target, body) if target.local else target.send("POST", "/v1/search", body)
+    answer = _local(target, body, quiet=as_json) if target.local else target.send("POST", "/v1/search", body)
     if as_json:
         click.echo(orjson.dumps(answer))
     else:
         _print(answer)
 
 
-def _local(target: Target, body: JsonObject) -> JsonObject:
+def _local(target: Target, body: JsonObject, *, quiet: bool) -> JsonObject:
     from serve_app.answer import answer_bytes  # noqa: PLC0415 -- needs Numba, which --help does not
     from serve_app.asking import Call  # noqa: PLC0415
     from serve_app.json_body import parse_body  # noqa: PLC0415
@@ -47,7 +53,7 @@ def _local(target: Target, body: JsonObject) -> JsonObject:
         parsed = parse_body(SearchBody, orjson.dumps(body))
         return answer_bytes(await answer_search(services, call, parsed), explain=parsed.explain)
 
-    return target.run(ask)
+    return target.run(ask, quiet=quiet)
 
 
 def _print(answer: JsonObject) -> None:
@@ -55,18 +61,20 @@ def _print(answer: JsonObject) -> None:
     if answer["miss"]:
         console.print(f"No hit: {answer['miss']['reason']}.", shown(answer["miss"]["advice"]))
     else:
-        console.print(_table(answer["hits"]))
+        console.print(_table(answer["hits"], console.width))
         console.print(f"Plan: {answer['plan']['delivery']} ({answer['plan']['reason']})", highlight=False)
     console.print(_summary(answer), highlight=False)
 
 
-def _table(hits: list[JsonObject]) -> Table:
-    table = Table("#", "id", "what it is", "score", "tokens")
-    for hit in hits:
+def _table(hits: list[JsonObject], width: int) -> Table:
+    # An id is there to be copied: whole on one line if the description can give way, over several lines if not.
+    ids = [hit["id"] + (" (pinned)" if hit["pinned"] else "") for hit in hits]
+    one_line = max(map(cell_len, ids)) + _OTHER_COLUMNS <= width
+    table = Table("#", Column("id", no_wrap=one_line, overflow="fold"), "what it is", "score", "tokens")
+    for hit, hit_id in zip(hits, ids, strict=True):
         record = hit["record"]
-        mark = " (pinned)" if hit["pinned"] else ""
         what = shown(record.get("description") or record.get("text") or hit["name"], limit=100)
-        table.add_row(str(hit["rank"]), shown(hit["id"] + mark), what, f"{hit['score']:,}", str(hit["tokens"]))
+        table.add_row(str(hit["rank"]), shown(hit_id, limit=len(hit_id)), what, f"{hit['score']:,}", str(hit["tokens"]))
     return table
 
 

@@ -18,13 +18,17 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from cluster.config import Settings, load_settings
+from cluster.config import Settings
 from cluster.errors import InvalidConfiguration, RegistryUnavailable, UnreadableSource
 from cluster.health import Health
 from cluster.importing import ImportReport
+from cluster.ranker import AdditiveRanker
+from cluster.scope import Policy
 from serve_app import launch
 from serve_app.cli.embedded import import_embedded
+from serve_app.cli.instance import instance_settings
 from serve_app.cli.serve_view import Quiet, Screen, View
+from serve_app.home_lock import HomeInUse, locked_home
 from serve_app.keys import KeySet
 from serve_app.listening import listeners_of
 
@@ -59,18 +63,26 @@ def command(
     """
     try:
         settings = _settings(config, home, port)
-        KeySet.from_settings(settings.auth, settings.home)
-        _check_port(settings)
-        count = shards or settings.cluster.shards or len(os.sched_getaffinity(0))
-        _Serving(settings, count, Quiet() if as_json else Screen(), embedded=not no_embedded).run()
-    except (InvalidConfiguration, RegistryUnavailable, UnreadableSource) as exc:
+        _check_files(settings)
+        with locked_home(settings.home):
+            _check_port(settings)
+            count = shards or settings.cluster.shards or len(os.sched_getaffinity(0))
+            _Serving(settings, count, Quiet() if as_json else Screen(), embedded=not no_embedded).run()
+    except (InvalidConfiguration, RegistryUnavailable, UnreadableSource, HomeInUse) as exc:
         raise click.ClickException(str(exc)) from exc
 
 
 def _settings(config: Path | None, home: Path | None, port: int | None) -> Settings:
-    settings = load_settings(config)
+    settings = instance_settings(config, home)
     http = settings.http if port is None else settings.http.model_copy(update={"port": port})
-    return settings.model_copy(update={"http": http, "home": (home or settings.home).absolute()})
+    return settings.model_copy(update={"http": http})
+
+
+def _check_files(settings: Settings) -> None:
+    """Refuse what a replica would refuse, while nothing has been started."""
+    KeySet.from_settings(settings.auth, settings.home)
+    Policy.load(settings.policy)
+    AdditiveRanker.from_config(settings.ranker)
 
 
 def _check_port(settings: Settings) -> None:
@@ -151,7 +163,6 @@ class _Serving:
                 raise click.ClickException(f"the shards cannot be loaded; {cluster.logs} says why")
 
     def _import_embedded(self, over: threading.Event) -> ImportReport | None:
-        self._settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not self._embedded:
             return None
 

@@ -2,9 +2,11 @@
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -16,7 +18,11 @@ from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextC
 from cluster.config import Settings
 from cluster.control import ClusterStatus
 from cluster.importing import ImportReport, Phase
+from serve_app.cli.instance import url_of
 from serve_app.listening import Listener
+
+_RAY_PROCESS: Final = "ray::"
+_RAY_DOOR: Final = "Ray's gRPC of the replica, which answers only to the token in ray.token"
 
 _PHASES: Final = {Phase.READING: "Reading the AWS catalogue", Phase.WRITING: "Writing the registry"}
 
@@ -109,13 +115,7 @@ class Screen:
         self._console.print(f"\nShortlist is ready at [bold]{url_of(settings)}[/bold] after {seconds:.1f} s. Try:\n")
         for line in examples(settings):
             self._console.print(f"  {line}", soft_wrap=True, markup=False)
-        for label, group in (
-            ("Ports on loopback", [found for found in listeners if found.loopback]),
-            ("Ports on other interfaces", [found for found in listeners if not found.loopback]),
-        ):
-            ports = ", ".join(f"{found.port} ({found.process})" for found in group) or "none"
-            self._console.print(f"\n{label}: {ports}", soft_wrap=True, markup=False)
-        self._console.print("\nRay's own ports answer only to the token in ray.token of the home. Ctrl-C stops all.")
+        self._console.print(f"\n{doors(listeners)} Ctrl-C stops all.", soft_wrap=True, markup=False)
 
     def stopping(self) -> None:
         """See ``View``."""
@@ -176,11 +176,29 @@ class Quiet:
         """See ``View``."""
 
 
-def url_of(settings: Settings) -> str:
-    """Where a caller on this machine finds the endpoint."""
-    host = settings.http.host
-    named = "127.0.0.1" if host in {"0.0.0.0", "::", "*"} else host  # noqa: S104 -- compared, not bound
-    return f"http://[{named}]:{settings.http.port}" if ":" in named else f"http://{named}:{settings.http.port}"
+def doors(listeners: tuple[Listener, ...]) -> str:
+    """Which ports can be reached from other machines, in one sentence; ``--json`` lists all of them."""
+    if not listeners:
+        return "The listeners cannot be told here."
+    open_ones = [
+        f"{found.port} ({_RAY_DOOR if found.process.startswith(_RAY_PROCESS) else found.process})"
+        for found in listeners
+        if not found.loopback
+    ]
+    return f"All listeners are on loopback{' but ' * bool(open_ones)}{', '.join(open_ones)}."
+
+
+def program() -> str:
+    """The ``shortlist`` command as a shell in this folder finds it."""
+    if shutil.which("shortlist") is not None:
+        return "shortlist"
+    called = Path(sys.argv[0]).absolute()
+    path = called if called.name == "shortlist" else Path(sys.executable).with_name("shortlist")
+    if not path.is_relative_to(Path.cwd()):
+        return shlex.quote(str(path))
+    below = path.relative_to(Path.cwd())
+    # A bare name would be looked for on PATH.
+    return shlex.quote(str(below) if len(below.parts) > 1 else f"./{below}")
 
 
 def examples(settings: Settings) -> list[str]:
@@ -189,7 +207,7 @@ def examples(settings: Settings) -> list[str]:
     token = "TOKEN=...  # of the issuer that the settings name"  # noqa: S105 -- no token
     if settings.auth.local_key:
         home = shlex.quote(str(settings.home))
-        token = f"TOKEN=$(shortlist token --tenant demo --role reader --mode autonomous --home {home})"
+        token = f"TOKEN=$({program()} token --tenant demo --role reader --mode autonomous --home {home})"
     call = f'curl -s -H "Authorization: Bearer $TOKEN" {url}'
     json = '-H "Content-Type: application/json"'
     return [

@@ -3,7 +3,7 @@
 It adds the options for that to a command, and knows nothing of what is asked. Heavy imports wait for ``--local``.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import wraps
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -45,7 +45,9 @@ class Target:
         Raises:
             click.ClickException: if the endpoint cannot be reached or answers with a problem.
         """
-        url = urlsplit(self.url or self._default_url())
+        from serve_app.cli.instance import url_of  # noqa: PLC0415 -- as the module says
+
+        url = urlsplit(self.url or url_of(self.settings()))
         connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
         headers = {"Authorization": f"Bearer {self._credential()}", "Content-Type": "application/json"}
         try:
@@ -57,15 +59,17 @@ class Target:
         except (OSError, HTTPException, ValueError) as error:
             raise click.ClickException(f"{url.geturl()} does not answer ({error}); is it running?") from error
 
-    def run(self, ask: Callable[["Services", "Call"], Awaitable[bytes]]) -> JsonObject:
+    def run(self, ask: Callable[["Services", "Call"], Coroutine[object, None, bytes]], *, quiet: bool) -> JsonObject:
         """The JSON that ``ask`` makes in this process, from the registry, without Ray.
+
+        ``quiet`` leaves out the line about the index where standard error is no terminal.
 
         Raises:
             click.ClickException: if the registry cannot be read, or ``ask`` is refused.
         """
         from serve_app.cli.in_process import run_in_process  # noqa: PLC0415 -- as the module says
 
-        status, body = run_in_process(self.settings(), self.principal(), ask)
+        status, body = run_in_process(self.settings(), self.principal(), ask, quiet=quiet)
         return _answer_of(status, body)
 
     def settings(self) -> "Settings":
@@ -74,24 +78,31 @@ class Target:
         Raises:
             click.ClickException: if the settings cannot be read.
         """
-        from cluster.config import load_settings  # noqa: PLC0415 -- as the module says
-        from cluster.errors import InvalidConfiguration  # noqa: PLC0415
+        from cluster.errors import InvalidConfiguration  # noqa: PLC0415 -- as the module says
+        from serve_app.cli.instance import instance_settings  # noqa: PLC0415
 
         try:
-            settings = load_settings(self.config)
+            return instance_settings(self.config, self.home)
         except InvalidConfiguration as error:
             raise click.ClickException(str(error)) from error
-        return settings if self.home is None else settings.model_copy(update={"home": self.home.absolute()})
 
     def principal(self) -> "Principal":
-        """Who asks, where no token says it."""
-        from cluster.scope import Principal  # noqa: PLC0415 -- as the module says
+        """Who asks, where no token says it.
 
-        return Principal(subject="local", tenant=self.tenant, roles=frozenset(self.roles), mode=self.mode)
+        Raises:
+            click.ClickException: if the policy cannot be read.
+            click.BadParameter: if the policy knows no such role or mode.
+        """
+        from cluster.errors import InvalidConfiguration  # noqa: PLC0415 -- as the module says
+        from cluster.scope import Policy, Principal  # noqa: PLC0415
+        from serve_app.cli.principal import check_principal  # noqa: PLC0415
 
-    def _default_url(self) -> str:
-        http = self.settings().http
-        return f"http://{http.host}:{http.port}"
+        principal = Principal(subject="local", tenant=self.tenant, roles=frozenset(self.roles), mode=self.mode)
+        try:
+            check_principal(principal, Policy.load(self.settings().policy))
+        except InvalidConfiguration as error:
+            raise click.ClickException(str(error)) from error
+        return principal
 
     def _credential(self) -> str:
         """The token given, else one of the local key: who can read the key may say who it is."""
@@ -103,7 +114,9 @@ class Target:
         settings = self.settings()
         key_file = settings.home / FILE_NAME
         if not settings.auth.local_key or not key_file.exists():
-            raise click.UsageError(f"Give --token or SHORTLIST_TOKEN: there is no local key at {key_file}.")
+            raise click.UsageError(
+                f"Give --token or SHORTLIST_TOKEN: there is no local key at {key_file} (--home names its folder)."
+            )
         return mint_token(read_secret(key_file), self.principal(), settings.auth.jwt, _TOKEN_TTL_S).token
 
 

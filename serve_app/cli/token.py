@@ -8,12 +8,13 @@ from pathlib import Path
 import click
 import orjson
 
-from cluster.config import load_settings
 from cluster.errors import InvalidConfiguration
-from cluster.scope import Policy, Principal, is_list_name, is_name
+from cluster.scope import Policy, Principal
+from serve_app.cli.instance import instance_settings
+from serve_app.cli.principal import check_principal
 from serve_app.keys import read_secret
 from serve_app.local_key import MAX_TTL_S, ensure_local_key, mint_token
-from serve_app.token_claims import DEFAULT_MODE, MAX_TEXT
+from serve_app.token_claims import DEFAULT_MODE
 
 
 @click.command(epilog="Example: shortlist token --tenant acme --role reader --ttl 600")
@@ -53,13 +54,13 @@ def command(
     The token goes to standard output; send it as "Authorization: Bearer TOKEN".
     """
     try:
-        settings = load_settings(config)
+        settings = instance_settings(config, home)
         if not settings.auth.local_key:
             raise click.UsageError("These settings name their own keys; tokens of the local key would be refused.")
         policy = Policy.load(settings.policy)
         principal = Principal(subject=subject, tenant=tenant, roles=frozenset(roles), mode=mode, grant_list=grant_list)
-        _check(principal, policy)
-        key_file = ensure_local_key(home or settings.home)
+        check_principal(principal, policy)
+        key_file = ensure_local_key(settings.home)
         minted = mint_token(read_secret(key_file), principal, settings.auth.jwt, ttl_s)
     except InvalidConfiguration as exc:
         raise click.ClickException(str(exc)) from exc
@@ -74,20 +75,3 @@ def command(
         "grant_list": grant_list,
     }
     click.echo(orjson.dumps({"token": minted.token, "expires_at": minted.expires_at, **claims}).decode())
-
-
-def _check(principal: Principal, policy: Policy) -> None:
-    """Refuse what the endpoint would refuse, or what would give nothing, while the user can still mend it."""
-    if not is_name(principal.tenant):
-        raise click.BadParameter("letters, digits and . _ : @ - only, at most 128.", param_hint="--tenant")
-    unknown = sorted(principal.roles - policy.roles)
-    if unknown:
-        known = ", ".join(sorted(policy.roles))
-        raise click.BadParameter(f"{', '.join(unknown)}: not in the policy, which has {known}.", param_hint="--role")
-    if principal.mode not in policy.modes:
-        known = ", ".join(sorted(policy.modes))
-        raise click.BadParameter(f"{principal.mode}: not in the policy, which has {known}.", param_hint="--mode")
-    if not 1 <= len(principal.subject) <= MAX_TEXT or not principal.subject.isprintable():
-        raise click.BadParameter(f"1 to {MAX_TEXT} printable characters.", param_hint="--subject")
-    if principal.grant_list is not None and not is_list_name(principal.grant_list):
-        raise click.BadParameter("letters, digits and . _ - only, at most 64.", param_hint="--grant-list")

@@ -11,6 +11,8 @@ from pydantic.fields import FieldInfo
 from cluster.budget import DEFAULT_BUDGETS
 from cluster.config import Settings, load_settings
 from cluster.errors import InvalidConfiguration
+from cluster.registry import FILE_NAME, Registry
+from cluster.registry_schema import sqlite_url
 from cluster.settings_document import settings_document
 from cluster.yaml_model import StrictModel
 from shards.record import Kind
@@ -59,7 +61,16 @@ def test_relative_paths_count_from_the_folder_of_the_file(tmp_path: Path) -> Non
     assert settings.home == tmp_path / "data"
     assert settings.policy == tmp_path / "../p.yaml"
     assert settings.auth.api_keys == Path("/etc/keys.yaml")
-    assert settings.registry_url == f"sqlite:///{tmp_path}/data/registry.sqlite3"
+    assert settings.registry_url == sqlite_url(tmp_path / "data" / "registry.sqlite3")
+
+
+@pytest.mark.parametrize("name", ["what?", "50%25", "a#b", "a b", "file:x?mode=memory"])
+def test_the_registry_lies_in_home_whatever_its_path_is_made_of(tmp_path: Path, name: str) -> None:
+    home = tmp_path / name
+    registry = Registry(Settings(home=home).registry_url)
+    registry.close()
+    assert {path.name for path in tmp_path.iterdir()} == {name}
+    assert FILE_NAME in {path.name for path in home.iterdir()}
 
 
 def test_a_given_registry_url_is_used_and_stays_out_of_reprs(tmp_path: Path) -> None:

@@ -1,6 +1,3 @@
-from hypothesis import given
-from hypothesis import strategies as st
-
 from cluster.documents import ENTRY_BYTES, DocumentCache
 from shards.messages import Document
 from tests.cluster.rig import tool
@@ -34,12 +31,3 @@ def test_without_room_nothing_is_kept_and_every_record_is_still_parsed() -> None
     cache = DocumentCache(0)
     assert cache.put(document(1)).record.id == "t01"
     assert cache.get("t01", 1) is None
-    assert cache.held_bytes == 0
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 3)), max_size=40), st.integers(0, 8_000))
-def test_the_bytes_held_never_exceed_the_limit(puts: list[tuple[int, int]], limit: int) -> None:
-    cache = DocumentCache(limit)
-    for number, version in puts:
-        cache.put(document(number, version))
-        assert 0 <= cache.held_bytes <= limit

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.errors import BrokenFeed
-from cluster.feed import batches
+from cluster.feed import batches, steps
 from cluster.partition import shard_of
 from shards.messages import Change
 from shards.record import bucket_of
@@ -52,3 +52,23 @@ def test_a_gap_or_a_repetition_is_refused_and_named(seqs: list[int], expected: i
     with pytest.raises(BrokenFeed) as refused:
         batches([Change(seq=seq, record_id="r", body=b"") for seq in seqs], 7, 2)
     assert (refused.value.expected_seq, refused.value.found_seq) == (expected, found)
+
+
+@given(sizes=st.lists(st.integers(0, 50), max_size=30), most_bytes=st.integers(1, 60))
+def test_steps_are_all_changes_in_order_and_none_is_larger_than_asked_but_for_one_change(
+    sizes: list[int], most_bytes: int
+) -> None:
+    changes = [Change(seq=number, record_id=f"r{number}", body=bytes(size)) for number, size in enumerate(sizes)]
+    found = list(steps(changes, most_bytes))
+    assert [change for step in found for change in step] == changes
+    for step in found:
+        assert len(step) == 1 or sum(len(change.body or b"") for change in step) <= most_bytes
+
+
+def test_a_removal_weighs_nothing_and_a_grant_list_its_ids() -> None:
+    changes = [
+        Change(seq=1, record_id="r1"),
+        Change(seq=2, grant_list="acme/l", grant_ids=("four", "more")),
+        Change(seq=3, record_id="r2", body=b"12"),
+    ]
+    assert [len(step) for step in steps(changes, 8)] == [2, 1]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cluster.errors import UnreadableSource
-from cluster.importers.source import Defaults, Incomplete, Item, RawRecord, Refusal
+from cluster.importers.source import Defaults, Ignored, Incomplete, Item, Opened, RawRecord, ReadOnlyClaims, Refusal
 from cluster.importing import ImportReport, Phase, replace_namespaces, run_import
 from cluster.registry import Registry
 from serve_app.record_wire import parse_record
@@ -67,9 +67,9 @@ def test_a_source_that_breaks_off_leaves_nothing(registry: Registry) -> None:
 
 def test_defaults_fill_only_what_a_record_does_not_say(registry: Registry) -> None:
     defaults = Defaults(tenant="acme", namespace="given", side_effect=SideEffect.READ)
-    bare = RawRecord(label="a", values={"id": "a", "name": "n"}, share=0.5)
+    bare = RawRecord(label="a", values={"id": "a", "name": "n", "namespace": "given"}, share=0.5)
     declared = item("b", access={"side_effect": "destructive", "permissions": ["p"]})
-    passage = RawRecord(label="c", values={"id": "c", "kind": "passage", "title": "t"}, share=1.0)
+    passage = RawRecord(label="c", values={"id": "c", "kind": "passage", "title": "t", "namespace": "given"}, share=1.0)
     assert run(registry, bare, declared, passage, defaults=defaults).refused == ()
     stored = [registry.get(name) for name in "abc"]
     assert [record and record.access.tenant for record in stored] == ["acme"] * 3
@@ -83,6 +83,66 @@ def test_an_import_for_a_tenant_refuses_records_and_ids_of_another(registry: Reg
     report = run(registry, claimed, item("taken"), item("b"), defaults=Defaults(tenant="acme"))
     assert report.imported == 1
     assert [(r.name, r.reason.split(":")[0]) for r in report.refused] == [("a", "access.tenant"), ("taken", "id")]
+
+
+@pytest.mark.parametrize(("owner", "tenant"), [("acme", None), (None, "acme")])
+def test_an_import_never_changes_the_owner_of_an_id(registry: Registry, owner: str | None, tenant: str | None) -> None:
+    run(registry, item("a"), defaults=Defaults(tenant=owner))
+    report = run(registry, item("a", name="taken"), defaults=Defaults(tenant=tenant))
+    assert [(r.name, r.reason) for r in report.refused] == [("a", "id: belongs to another tenant")]
+    stored = registry.get("a")
+    assert stored is not None
+    assert (stored.name, stored.access.tenant) == ("n", owner or "*")
+
+
+def test_the_report_tells_owner_namespaces_and_an_example_of_what_was_taken(registry: Registry) -> None:
+    run(registry, item("theirs"), defaults=Defaults(tenant="acme"))
+    report = run(registry, item("theirs", namespace="never"), item("b"), item("a", namespace="crm"))
+    assert (report.owners, report.namespaces, report.example) == (("*",), ("crm", "shop"), "b")
+    assert run(registry, item("theirs")).example == ""
+
+
+def test_every_refusal_names_its_file(registry: Registry) -> None:
+    run(registry, item("theirs"), defaults=Defaults(tenant="acme"))
+    bad = Refusal(name="line 3", reason="not JSON")
+    first, second = Opened(source="one.jsonl"), Opened(source="two.jsonl")
+    report = run(registry, first, bad, item("a"), second, item("a"), item("b", name=""), item("theirs"))
+    assert [(r.name, r.source) for r in report.refused] == [
+        ("line 3", "one.jsonl"),
+        ("a", "two.jsonl"),
+        ("b", "two.jsonl"),
+        ("theirs", "two.jsonl"),
+    ]
+
+
+def test_ignored_fields_are_noted_with_their_count_over_all_files(registry: Registry) -> None:
+    items = [Ignored(field="label_fa", records=1_200), Ignored(field="x", records=1), Ignored(field="x", records=1)]
+    assert run(registry, *items, Ignored(field="y", records=1)).notes == (
+        "ignored field 'label_fa' in 1,200 records",
+        "ignored field 'x' in 2 records",
+        "ignored field 'y' in 1 record",
+    )
+    many = [Ignored(field=f"f{number}", records=1) for number in range(30)]
+    assert run(registry, *many).notes[-1] == "ignored 10 more fields"
+
+
+def test_claims_to_be_read_only_are_noted_unless_the_operator_says_so_too(registry: Registry) -> None:
+    claims = (ReadOnlyClaims(tools=2), ReadOnlyClaims(tools=1))
+    assert run(registry, *claims).notes == ("3 tools claim to be read-only; not believed, see --side-effect",)
+    assert run(registry, *claims, defaults=Defaults(side_effect=SideEffect.READ)).notes == ()
+
+
+def test_notes_do_not_keep_a_namespace_from_being_replaced(registry: Registry) -> None:
+    run(registry, item("a"), item("b"))
+    items: list[Item] = [item("a"), Ignored(field="x", records=1)]
+    assert replace_namespaces(registry, items, parse_record, Defaults(), lambda *_: None).removed == 1
+
+
+def test_replacing_beside_records_of_another_tenant_removes_nothing_and_says_so(registry: Registry) -> None:
+    run(registry, item("theirs"), defaults=Defaults(tenant="acme"))
+    run(registry, item("a"))
+    report = replace_namespaces(registry, [item("theirs")], parse_record, Defaults(), lambda *_: None)
+    assert (report.removed, report.notes) == (0, ("Nothing was removed where records of another tenant were refused.",))
 
 
 def test_replacing_removes_what_the_source_no_longer_has(registry: Registry) -> None:

@@ -1,6 +1,7 @@
 """The in-process cluster: the same answers for any number of shards, writes visible when acknowledged."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_an_acknowledged_write_is_seen_by_the_next_search(registry: Registry) ->
     assert asyncio.run(cluster.remove("r7")).outcome is WriteOutcome.APPLIED
     assert ask(cluster, "calibrate telescope").hits == ()
     assert asyncio.run(cluster.record("r7")) is None
-    assert asyncio.run(cluster.remove("r7")).outcome is WriteOutcome.UNCHANGED
+    assert asyncio.run(cluster.remove("r7")).outcome is WriteOutcome.UNKNOWN
 
 
 def test_an_older_version_is_stale_and_tells_the_stored_one(registry: Registry) -> None:
@@ -103,6 +104,23 @@ def test_a_record_of_another_tenant_cannot_be_replaced_or_removed(registry: Regi
     assert asyncio.run(cluster.remove("r1", globex)).outcome is WriteOutcome.UNKNOWN
     assert asyncio.run(cluster.set_status("r1", Status.DISABLED, globex)).outcome is WriteOutcome.UNKNOWN
     assert asyncio.run(cluster.record("r1")) == registry.get("r1")
+
+
+def test_the_id_of_a_removed_record_stays_with_its_tenant(registry: Registry) -> None:
+    # A takeover would also tell the stranger the version that the removed record had.
+    cluster = LocalCluster(registry)
+    globex = frozenset({"globex"})
+    asyncio.run(cluster.remove("r1"))
+    (receipt,) = asyncio.run(cluster.upsert([record(1, "taken", "globex")], globex))
+    assert (receipt.outcome, receipt.version) == (WriteOutcome.FOREIGN, 0)
+    (older,) = asyncio.run(cluster.upsert([replace(record(1, "taken", "globex"), version=1)], globex))
+    assert (older.outcome, older.version) == (WriteOutcome.FOREIGN, 0)
+    for tenants in (globex, frozenset({"acme"}), None):
+        assert asyncio.run(cluster.remove("r1", tenants)).outcome is WriteOutcome.UNKNOWN
+        assert asyncio.run(cluster.set_status("r1", Status.ENABLED, tenants)).outcome is WriteOutcome.UNKNOWN
+    assert ask(cluster, "taken").hits == ()
+    (back,) = asyncio.run(cluster.upsert([record(1, "back again")], frozenset({"acme"})))
+    assert (back.outcome, back.version) == (WriteOutcome.APPLIED, 3)
 
 
 def test_a_grant_list_admits_from_its_acknowledgement_to_its_end(registry: Registry) -> None:

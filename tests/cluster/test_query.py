@@ -98,5 +98,11 @@ def test_a_plan_is_bounded_whatever_the_text(text: str) -> None:
     assert all(mention.key and mention.bonus > 0 for mention in request.mentions)
 
 
+def test_a_ligature_of_many_letters_does_not_lengthen_a_query_beyond_what_is_read() -> None:
+    ligature = "\ufdfa"  # 18 characters in its normal form
+    assert plan_query(ligature * 4096) == plan_query(ligature * 600)
+    assert plan_query(ligature) != plan_query(ligature * 2)
+
+
 def test_bonuses_of_one_record_stay_under_the_limit_of_the_messages() -> None:
     assert NAMED + CAPABILITY + DOMAIN <= 600_000_000

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from cluster.errors import InvalidConfiguration
 from cluster.query import NAMED, AnalyzedRequest, plan_query
-from cluster.ranker import AdditiveRanker, Candidates, MixRow, read_ranker_config
+from cluster.ranker import AdditiveRanker, Candidates, MixRow
 from shards.analyzer import name_key
 from shards.impacts import postings_of
 from shards.messages import MAX_TERMS, MentionField, ScoreMix
@@ -87,26 +88,45 @@ def test_the_version_names_the_ranker_and_changes_with_its_weights() -> None:
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        ("name: a", "ranker"),
-        ("[]", "ranker"),
-        ("{name: a, mixes: [], more: 1}", "ranker"),
-        ("{name: a, mixes: []}", "ranker.mixes"),
-        ("{name: a, mixes: 3}", "ranker.mixes"),
-        ("{name: a, mixes: [3]}", "ranker.mixes[0]"),
-        ("{name: a, mixes: [{max_terms: 3, impact: 4, name: 2, presence: 1}]}", "ranker.mixes"),
-        (f"{{name: a, mixes: [{ROW}, {ROW}]}}", "ranker.mixes"),
-        ("{name: a, mixes: [{max_terms: 0, impact: 4, name: 2, presence: 1}]}", "ranker.mixes[0].max_terms"),
-        ("{name: a, mixes: [{max_terms: null, impact: 16, name: 2, presence: 1}]}", "ranker.mixes[0].impact"),
-        ("{name: a, mixes: [{max_terms: null, impact: true, name: 2, presence: 1}]}", "ranker.mixes[0].impact"),
-        ("{name: a, mixes: [{max_terms: null, impact: 1, name: -1, presence: 1}]}", "ranker.mixes[0].name"),
-        ("{name: a, mixes: [{max_terms: null, impact: 1, name: 1, presence: 3826}]}", "ranker.mixes[0].presence"),
-        ("{name: a, mixes: [{max_terms: null, impact: 1, name: 1}]}", "ranker.mixes[0]"),
+        ("name: a", ""),
+        ("[]", ""),
+        ("{name: a, mixes: [], more: 1}", ""),
+        ("", ""),
+        ("{name: a, name: b, mixes: []}", ": line 1"),
+        (f"{{name: &a x, mixes: [{ROW}]}}", ": line 1"),
+        (f"{{name: 3, mixes: [{ROW}]}}", ": name"),
+        (f"{{name: a b, mixes: [{ROW}]}}", ": name"),
+        ("{name: a, mixes: []}", ": mixes"),
+        ("{name: a, mixes: 3}", ": mixes"),
+        ("{name: a, mixes: [3]}", ": mixes[0]"),
+        ("{name: a, mixes: [{max_terms: 3, impact: 4, name: 2, presence: 1}]}", ": mixes"),
+        (f"{{name: a, mixes: [{ROW}, {ROW}]}}", ": mixes"),
+        ("{name: a, mixes: [{max_terms: 0, impact: 4, name: 2, presence: 1}]}", ": mixes[0].max_terms"),
+        ("{name: a, mixes: [{max_terms: null, impact: 16, name: 2, presence: 1}]}", ": mixes[0].impact"),
+        ("{name: a, mixes: [{max_terms: null, impact: true, name: 2, presence: 1}]}", ": mixes[0].impact"),
+        ("{name: a, mixes: [{max_terms: null, impact: 1, name: -1, presence: 1}]}", ": mixes[0].name"),
+        ("{name: a, mixes: [{max_terms: null, impact: 1, name: 1, presence: 3826}]}", ": mixes[0].presence"),
+        ("{name: a, mixes: [{max_terms: null, impact: 1, name: 1}]}", ": mixes[0]"),
     ],
 )
-def test_a_ranker_file_with_a_bad_value_is_refused_by_the_name_of_the_field(text: str, field: str) -> None:
+def test_a_ranker_file_with_a_bad_value_is_refused_by_the_name_of_the_field(
+    tmp_path: Path, text: str, field: str
+) -> None:
+    path = tmp_path / "ranker.yaml"
+    path.write_text(text)
     with pytest.raises(InvalidConfiguration) as refused:
-        read_ranker_config(text)
-    assert refused.value.field == field
+        AdditiveRanker.from_config(path)
+    assert refused.value.field == f"{path}{field}"
+
+
+def test_a_ranker_file_of_ones_own_decides_the_mix(tmp_path: Path) -> None:
+    path = tmp_path / "ranker.yaml"
+    path.write_text(f"name: mine\nmixes: [{ROW}]\n")
+    own = AdditiveRanker.from_config(path)
+    assert own.mix(_request(1)) == own.mix(_request(64)) == ScoreMix(impact=4, name=2, presence=1)
+    assert own.version.startswith("mine-")
+    with pytest.raises(InvalidConfiguration, match=r"nowhere\.yaml"):
+        AdditiveRanker.from_config(tmp_path / "nowhere.yaml")
 
 
 def _tool(name: str, description: str = "", namespace: str = "", **more: object) -> Record:

@@ -203,7 +203,7 @@ def test_grant_lists_are_kept_apart_by_tenant(registry: Registry) -> None:
     assert registry.grant_list("other", "ops").ids == ("c",)
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "x" * 129, "سلام"])
+@pytest.mark.parametrize("name", ["", "a/b", ".a", "x" * 65, "سلام"])
 def test_an_unusable_grant_list_name_is_refused(name: str) -> None:
     with pytest.raises(InvalidRequest, match="grant_list"):
         grant_list_key("acme", name)
@@ -283,6 +283,48 @@ def test_an_id_of_another_tenant_is_not_taken_over_also_after_its_removal(regist
     assert [receipt.outcome for receipt in receipts] == ["foreign", "foreign", "imported", "foreign"]
     assert [receipt.version for receipt in receipts] == [0, 0, 2, 0]
     assert registry.get("b") is None
+
+
+@pytest.mark.parametrize(("owner", "other"), [("acme", "*"), ("*", "acme"), ("acme", "globex")])
+@pytest.mark.parametrize("removed", [False, True])
+def test_no_write_changes_the_owner_of_an_id_whoever_writes(
+    registry: Registry, owner: str, other: str, *, removed: bool
+) -> None:
+    write(registry, tool("a", "mine", tenant=owner))
+    if removed:
+        registry.remove("a")
+    seq = registry.last_seq()
+    for tenants in (None, {owner, other}):
+        receipts = registry.upsert_many([tool("a", "taken", version=9, tenant=other)], tenants)
+        assert [(receipt.outcome, receipt.version) for receipt in receipts] == [("foreign", 0)]
+    assert registry.last_seq() == seq
+    assert write(registry, tool("a", "back", tenant=owner))[0][0] == "imported"
+
+
+def test_an_id_first_written_in_the_same_batch_has_an_owner_too(registry: Registry) -> None:
+    outcomes = [outcome for outcome, _, _ in write(registry, tool("a", tenant="acme"), tool("a", tenant="*"))]
+    assert outcomes == ["imported", "foreign"]
+
+
+def test_replacing_removes_nothing_beside_an_id_of_another_tenant(registry: Registry) -> None:
+    write(registry, tool("a", tenant="acme"), tool("b"))
+    receipts = registry.replace_many([tool("a"), tool("c")])
+    assert [(r.record_id, r.outcome) for r in receipts] == [("a", "foreign"), ("c", "imported")]
+    assert registry.get("b") is not None
+
+
+def test_the_end_and_the_status_of_a_record_are_written_for_its_own_tenant_only(registry: Registry) -> None:
+    write(registry, tool("a", tenant="acme"))
+    assert registry.remove("a", tenants={"other"}) is None
+    assert registry.set_status("a", Status.DISABLED, {"other"}) is None
+    assert registry.last_seq() == 1
+    assert registry.set_status("a", Status.DISABLED, {"acme", "other"}) is not None
+    # Not even that the version is an old one is told to others.
+    assert registry.remove("a", 1, {"other"}) is None
+    with pytest.raises(StaleVersion):
+        registry.remove("a", 1, {"acme"})
+    assert registry.remove("a", tenants={"acme"}) is not None
+    assert registry.get("a") is None
 
 
 def test_a_url_that_names_no_database_is_reported_without_repeating_it() -> None:

@@ -65,7 +65,7 @@ def _apply(registry: Registry, step: Step) -> str:
     return registry.upsert_many([replace(record, version=version)])[0].outcome
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.one_of(_UPSERT, _UPSERT, _REMOVE, _RESTART), max_size=25))
 def test_any_history_gives_what_the_sequential_model_gives(steps: list[Step]) -> None:
     model = Model()

@@ -10,14 +10,14 @@ import pytest
 from cluster.budget import Budget, Deadline
 from cluster.contract import Coverage, EvidenceForm, MissReason, PlanReason
 from cluster.errors import InvalidRequest, InvalidShardMap
-from cluster.lossless import index_scores
 from cluster.partition import shard_of
 from cluster.query import AnalyzedRequest
 from cluster.ranker import Candidates
 from cluster.shard_client import LocalShardClient
 from cluster.shard_map import ShardCopy, ShardMap
-from shards.messages import Change, ScoreMix
+from shards.messages import Change, ScoreMix, ShardHits, ShardQuery
 from shards.record import BUCKETS, Record, Status, bucket_of
+from shards.scoring import index_scores
 from tests.cluster.rig import (
     ACME,
     BUDGET,
@@ -247,6 +247,27 @@ def test_a_second_round_with_the_summed_weights_settles_what_the_first_left_in_d
     assert comparable(answer) == comparable(alone)
     (summed,) = {query.weights for client in clients for query in client.queries if query.weights is not None}
     assert {part.weight for hit in answer.hits for part in hit.parts} <= set(summed)
+
+
+class OnceClient(Client):
+    """Answers a first round and hangs in a second one; documents come."""
+
+    async def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
+        if any(query.weights is not None for query in batch):
+            await asyncio.get_running_loop().create_future()
+        return await super().search(batch)
+
+
+def test_a_second_round_that_never_ends_costs_the_proof_and_not_the_answer() -> None:
+    shards = shards_of(lopsided(), 2)
+    whole = asyncio.run(router_over([Client(shard=shard) for shard in shards]).search(request("send mail")))
+    clients = [OnceClient(shard=shard) for shard in shards]
+    quick = request("send mail", budget=replace(BUDGET, timeout_ms=300))
+    answer = asyncio.run(router_over(clients).search(quick))
+    assert answer.coverage == whole.coverage
+    assert answer.spent == whole.spent
+    assert len(answer.hits) == len(whole.hits)
+    assert (answer.exact, whole.exact) == (False, True)
 
 
 def test_where_the_proof_holds_no_shard_is_asked_twice() -> None:

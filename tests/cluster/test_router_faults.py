@@ -269,7 +269,7 @@ def test_documents_of_a_lost_shard_are_an_error_not_an_absence() -> None:
         asyncio.run(router_over(clients).documents(ACME, ["t01"], Deadline.after(20)))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     delays_s=st.lists(st.sampled_from([0.0, 0.0, 0.01, 0.05, 0.2, FOREVER]), min_size=1, max_size=4),
     failing=st.sets(st.integers(0, 3)),

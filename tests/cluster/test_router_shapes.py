@@ -71,7 +71,7 @@ async def answers(router: Router, asked: Sequence[SearchRequest]) -> list[Answer
     return [comparable(await router.search(one)) for one in asked]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=cases(), shards=st.sampled_from([2, 3, 5]))
 def test_one_shard_answers_as_many_do_and_no_ceiling_is_passed(case: Case, shards: int) -> None:
     alone = asyncio.run(answers(router_of(case.catalogue), case.asked))

@@ -51,6 +51,7 @@ class LocalCopy:
         self.number = number
         self.dead = asyncio.Event()
         self.hangs = False
+        self.bytes_per_s = float("inf")
         self.loaded: list[int] = []
 
     @property
@@ -88,6 +89,7 @@ class LocalCopy:
 
     async def apply(self, batch: FeedBatch) -> None:
         await self._reach()
+        await asyncio.sleep(sum(len(change.body or b"") for change in batch.changes) / self.bytes_per_s)
         self.shard.apply(batch.after_seq, batch.upto_seq, batch.changes)
 
     async def status(self) -> ShardStatus:
@@ -108,6 +110,7 @@ class World:
         self.registry = Registry(f"sqlite:///{folder / 'registry.sqlite3'}")
         self.registry.upsert_many([record(number) for number in range(records)])
         self.launched: list[LocalCopy] = []
+        self.bytes_per_s = float("inf")
         self.snapshots = SnapshotStore(folder / "snapshots", self.registry, shards)
         self.supervisor = Supervisor(
             self.registry,
@@ -120,6 +123,7 @@ class World:
 
     def _launch(self, shard: int) -> LocalCopy:
         self.launched.append(LocalCopy(shard))
+        self.launched[-1].bytes_per_s = self.bytes_per_s
         return self.launched[-1]
 
     async def until(self, condition: Callable[[], Awaitable[bool]]) -> None:
@@ -175,6 +179,20 @@ def test_every_record_is_served_and_progress_is_told(tmp_path: Path) -> None:
     run(World(tmp_path), story)
 
 
+def test_a_status_counts_the_loaded_records_of_a_ready_copy_as_the_copy_does(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        await world.supervisor.upsert([record(number) for number in range(20, 29)])
+        for shard in range(2):  # ask each copy now, not at its next sign of life
+            await world.supervisor.suspect(shard)
+        status = await world.supervisor.status()
+        told = [(copy.loaded_records, copy.expected_records) for copy in status.copies]
+        details = [copy.detail for copy in status.copies]
+        assert told == [(detail.records, detail.records) for detail in details if detail is not None]
+        assert sum(loaded for loaded, _ in told) == status.records == 29
+
+    run(World(tmp_path), story)
+
+
 def test_an_acknowledged_write_is_visible_at_once(tmp_path: Path) -> None:
     async def story(world: World) -> None:
         supervisor = world.supervisor
@@ -187,6 +205,38 @@ def test_an_acknowledged_write_is_visible_at_once(tmp_path: Path) -> None:
         assert seen == world.registered()
         assert not {"r4", "r5"} & set(seen)
         assert all(copy.shard.status().seq == 23 for copy in await world.serving())
+
+    run(World(tmp_path), story)
+
+
+def test_one_large_write_does_not_make_its_copies_look_hung(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        for copy in world.launched:
+            copy.bytes_per_s = 2_000_000
+        large = [record(number, "word " * 10_000) for number in range(40)]
+        assert {receipt.outcome for receipt in await world.supervisor.upsert(large)} == {WriteOutcome.APPLIED}
+        assert await world.visible() == world.registered()
+        assert [copy.replaced for copy in (await world.supervisor.status()).copies] == [0, 0]
+
+    run(World(tmp_path), story)
+
+
+def test_a_new_copy_is_let_in_while_large_writes_go_on(tmp_path: Path) -> None:
+    async def story(world: World) -> None:
+        world.bytes_per_s = 2_000_000
+        for copy in world.launched:
+            copy.bytes_per_s = world.bytes_per_s
+
+        async def write() -> None:
+            for number in range(3):
+                await world.supervisor.upsert([record(n, f"{number} " * 25_000) for n in range(40)])
+
+        writing = asyncio.create_task(write())
+        world.launched[0].kill()
+        await writing
+        await world.ready()
+        assert sorted(copy.replaced for copy in (await world.supervisor.status()).copies) == [0, 1]
+        assert await world.visible() == world.registered()
 
     run(World(tmp_path), story)
 

@@ -132,7 +132,7 @@ def test_a_cluster_that_wrote_through_the_registry_answers_as_one_rebuilt_from_i
         registry = Registry.in_home(Path(folder))
         cluster = LocalCluster(registry, shards=shards, ranker=RANKER)
         asyncio.run(_written(cluster, history))
-        rebuilt = LocalIndex.from_registry(registry, shards=3, ranker=RANKER)
+        rebuilt = LocalCluster(registry, shards=3, ranker=RANKER)
         assert answers(cluster, asked) == answers(rebuilt, asked)
         registry.close()
     compared["states of the registry"] += len(asked)

@@ -10,6 +10,7 @@ import pytest
 
 from evals.data import read_gold, read_questions, read_tools
 from evals.errors import BadEvalFile
+from shards.record import SHARED_TENANT, Access, Status
 
 TOOLS: list[dict[str, object]] = [
     {
@@ -59,6 +60,31 @@ def test_every_container_gives_the_same_records(tmp_path: Path, name: str) -> No
     assert joined == 0
     assert records[0].parameters == '{"properties":{"order":{"type":"string"}},"type":"object"}'
     assert (records[0].tags, records[1].tags) == (("orders",), ())
+
+
+def test_a_list_of_functions_is_a_catalogue_too(tmp_path: Path) -> None:
+    path = tmp_path / "shop.json"
+    path.write_bytes(orjson.dumps({"tools": [{"name": "find_order", "inputSchema": {"type": "object"}}]}))
+    records, _ = read_tools([path])
+    assert [(record.id, record.parameters) for record in records] == [("shop:find_order", '{"type":"object"}')]
+
+
+def test_every_record_is_open_to_the_evaluation_whatever_its_row_says_of_access(tmp_path: Path) -> None:
+    path = tmp_path / "tools.jsonl"
+    path.write_bytes(lines([TOOLS[0] | {"access": {"tenant": "acme", "permissions": ["x"]}, "status": "disabled"}]))
+    (record,), _ = read_tools([path])
+    assert (record.access, record.status) == (Access(tenant=SHARED_TENANT), Status.ENABLED)
+
+
+def test_questions_of_every_container_are_the_same_ones(tmp_path: Path, queries: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(QUERIES), tmp_path / "queries.parquet")
+    assert read_questions(tmp_path / "queries.parquet") == read_questions(queries)
+
+
+def test_questions_of_which_none_has_an_answer_can_come_as_parquet(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": ["q"], "query": ["x"], "relevant": [[]]}), tmp_path / "queries.parquet")
+    (question,) = read_questions(tmp_path / "queries.parquet")
+    assert question.relevant == frozenset()
 
 
 def test_several_tool_files_are_joined_by_id_and_the_first_file_wins(tmp_path: Path, queries: Path) -> None:
@@ -132,5 +158,5 @@ def test_a_bad_tools_file_is_refused_by_name(tmp_path: Path, name: str, body: by
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(BadEvalFile, match="there is no such file"):
+    with pytest.raises(BadEvalFile, match=r"none\.jsonl: cannot be read: No such file or directory$"):
         read_tools([tmp_path / "none.jsonl"])

@@ -111,6 +111,6 @@ def test_bad_files_are_one_clear_sentence_and_no_traceback(tmp_path: Path) -> No
     bad.write_text('{"id": "a", "query": "x"}\n')
     result = run("--json", queries=bad)
     assert result.exit_code == 1
-    assert "line 1: relevant: must be a list of texts" in result.stderr
+    assert "line 1: relevant: must be a list of ids" in result.stderr
     assert result.stdout == ""
-    assert "there is no such file" in run(tools=(tmp_path / "none.jsonl",)).stderr
+    assert "cannot be read: No such file" in run(tools=(tmp_path / "none.jsonl",)).stderr

@@ -7,8 +7,9 @@ import pytest
 from rich.console import Console
 
 from evals.data import GoldSet, Question
-from evals.report import report_of, tables
+from evals.report import report_of
 from evals.run import Found, Run, run_system
+from evals.tables import tables
 
 
 def question(name: str, relevant: Collection[str], acceptable: Collection[str] = (), lang: str = "en") -> Question:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.live.instance import Instance, catalogue, fill, running
+from tests.live.instance import Instance, catalogue, configure, fill, running
 
 
 @pytest.fixture(scope="session")
 def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
     home = tmp_path_factory.mktemp("live")
     fill(home, catalogue())
-    with running(home, "--shards", "2", "--no-embedded") as instance:
+    config = configure(home)
+    with running(home, "--config", str(config), "--shards", "2", "--no-embedded") as instance:
         yield instance

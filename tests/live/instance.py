@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -27,6 +28,12 @@ from tests.endpoint import tool
 
 START_TIMEOUT_S = 240
 STOP_TIMEOUT_S = 60
+
+BUDGET_MS: Final = 800
+"""What ``Instance.search`` gives a search; the shipped ceiling."""
+
+CEILING_MS: Final = 60_000
+"""The live instance's own ceiling: who asks for no less compares answers in which time has no part."""
 
 VERBS = ("create", "delete", "list", "update", "describe", "copy")
 THINGS = ("bucket", "queue", "table", "instance", "role", "snapshot", "key pair", "invoice", "calendar event", "email")
@@ -60,7 +67,8 @@ class Instance:
         return {"authorization": f"Bearer {mint_token(secret, principal, Settings().auth.jwt, 600).token}"}
 
     def search(self, query: str, *, role: str = "reader", mode: str = "analyzer", **body: object) -> httpx.Response:
-        return self.client.post("/v1/search", json={"query": query, **body}, headers=self.headers(role, mode=mode))
+        asked = {"query": query, "budget": {"timeout_ms": BUDGET_MS}, **body}
+        return self.client.post("/v1/search", json=asked, headers=self.headers(role, mode=mode))
 
     def put(self, *rows: dict[str, object]) -> dict[str, Any]:
         lines = "\n".join(json.dumps(row) for row in rows)
@@ -130,6 +138,17 @@ def _first_line(process: subprocess.Popen[str], errors: Path) -> dict[str, Any]:
     assert line, f"it ended with {process.wait()}: {errors.read_text()}"
     ready: dict[str, Any] = json.loads(line)
     return ready
+
+
+def configure(home: Path) -> Path:
+    """A settings file in ``home``: no time limit that a busy machine could reach, and a ranker file of its own."""
+    shipped = (files("configs") / "ranker.yaml").read_text("utf-8")
+    (home / "ranker.yaml").write_text(shipped.replace("name: additive", "name: live"), "utf-8")
+    config = home / "settings.yaml"
+    config.write_text(
+        f"home: .\nranker: ranker.yaml\nbudgets: {{tool: {{timeout_ms: {CEILING_MS}}}}}\n", encoding="utf-8"
+    )
+    return config
 
 
 def fill(home: Path, rows: list[dict[str, object]]) -> None:

@@ -1,6 +1,7 @@
 """Who may call which route: a table of answers, and the proof that no route is missing from it."""
 
 import socket
+from importlib.metadata import version
 from typing import Final
 
 import pytest
@@ -13,6 +14,7 @@ from serve_app.rest import build_rest
 from tests.endpoint import Endpoint
 
 REQUESTS: Final[dict[tuple[str, str], tuple[str, bytes]]] = {
+    ("GET", "/"): ("/", b""),
     ("GET", "/healthz"): ("/healthz", b""),
     ("GET", "/readyz"): ("/readyz", b""),
     ("GET", "/openapi.json"): ("/openapi.json", b""),
@@ -88,7 +90,7 @@ def test_a_route_without_a_row_stays_closed(endpoint: Endpoint, monkeypatch: pyt
 @pytest.mark.parametrize(
     "path",
     [
-        "/", "/v1", "/v1/", "//v1/search", "/v1//search", "/V1/SEARCH", "/v1/search/", "/v1/search;x",
+        "//", "/v1", "/v1/", "//v1/search", "/v1//search", "/V1/SEARCH", "/v1/search/", "/v1/search;x",
         "/v1/search.", "/v1/search%2f", "/v1/%2e%2e/v1/search", "/healthz/..%2fv1/status", "/healthz/", "//healthz",
         "/HEALTHZ", "/docs", "/redoc", "/openapi.json/", "/-/routes", "/-/healthz", "/metrics/", "/metrics%2f",
         "/v1/status;.json", "/api/jobs/",
@@ -134,3 +136,32 @@ def test_a_question_by_another_method_is_refused_with_the_methods_allowed(endpoi
 def test_the_methods_allowed_are_all_those_of_the_path(endpoint: Endpoint) -> None:
     response = endpoint.client.patch("/v1/records/x", headers=endpoint.headers("admin"))
     assert (response.status_code, response.headers["allow"]) == (405, "DELETE, GET")
+
+
+def test_the_root_says_what_answers_and_where_it_says_more(endpoint: Endpoint) -> None:
+    said = endpoint.client.get("/").json()
+    assert said == {
+        "name": "Shortlist",
+        "version": version("shortlist"),
+        "openapi": "/openapi.json",
+        "readyz": "/readyz",
+    }
+    assert endpoint.client.get(said["openapi"]).json()["info"]["version"] == said["version"]
+    assert endpoint.client.get(said["readyz"]).status_code == 200
+
+
+def test_a_401_says_invalid_token_only_where_a_bearer_credential_was_sent(endpoint: Endpoint) -> None:
+    missing = 'Bearer realm="shortlist"'
+    bad = f'{missing}, error="invalid_token"'
+    bodies = set()
+    for sent, challenge in (
+        (None, missing),
+        ("Basic YTpi", missing),
+        ("Bearer nonsense", bad),
+        (endpoint.headers("reader", ttl_s=-60)["authorization"], bad),
+        (f"Bearer {endpoint.token('reader')[:-4]}AAAA", bad),
+    ):
+        response = endpoint.client.get("/v1/status", headers={} if sent is None else {"authorization": sent})
+        assert (response.status_code, response.headers["www-authenticate"]) == (401, challenge)
+        bodies.add(response.text.replace(response.headers["x-request-id"], ""))
+    assert len(bodies) == 1

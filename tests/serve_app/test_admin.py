@@ -80,10 +80,23 @@ def test_an_id_of_another_tenant_can_neither_be_taken_nor_changed(fresh: Endpoin
         "id": "chat:join",
         "outcome": "refused",
         "field": "id",
-        "allowed": "an id that is free, or of a record that the caller may write",
+        "allowed": "an id that is free, or belongs to the record's own tenant",
     }
     body = fresh.client.get("/v1/records/chat:join", headers=fresh.headers("reader", tenant="globex")).json()
     assert body["description"] == "Join a channel"
+
+
+def test_a_removed_id_of_another_tenant_reads_like_one_that_is_there(fresh: Endpoint) -> None:
+    for name in ("chat:join", "chat:leave"):
+        put(fresh, tool(name, "Join a channel", version=7, tenant="globex"), tenant="globex")
+    removal = fresh.client.delete("/v1/records/chat:leave", headers=fresh.headers("writer", tenant="globex"))
+    assert removal.status_code == 200
+    for version in ({}, {"version": 1}, {"version": 99}):
+        there, removed = (put(fresh, tool(name, **version)).json()["lines"][0] for name in ("chat:join", "chat:leave"))
+        assert removed == {**there, "id": "chat:leave"}
+        assert removed["outcome"] == "refused"
+    back = put(fresh, tool("chat:leave", "Leave a channel", tenant="globex"), tenant="globex")
+    assert back.json()["lines"][0]["version"] == 9
 
 
 def test_an_admin_writes_for_every_tenant(fresh: Endpoint) -> None:
@@ -195,3 +208,20 @@ def test_a_grant_list_with_an_unusable_name_is_refused(fresh: Endpoint, name: st
 def test_an_unusable_grant_list_is_refused(fresh: Endpoint, body: object) -> None:
     response = fresh.client.put("/v1/grants/few", json=body, headers=fresh.headers("tenant_admin"))
     assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+
+
+def test_a_grant_list_of_a_great_many_unknown_fields_is_refused_without_naming_each(fresh: Endpoint) -> None:
+    body = {"ids": ["a"]} | {f"k{number}": 1 for number in range(100_000)}
+    response = fresh.client.put("/v1/grants/few", json=body, headers=fresh.headers("tenant_admin"))
+    assert response.status_code == 422
+    assert [error["field"] for error in response.json()["errors"]] == ["body"]
+
+
+@pytest.mark.parametrize(("owner", "other"), [("acme", "*"), ("*", "acme"), ("acme", "globex")])
+def test_not_even_an_admin_changes_the_owner_of_an_id(fresh: Endpoint, owner: str, other: str) -> None:
+    put(fresh, tool("chat:join", "Join a channel", tenant=owner), role="admin")
+    response = put(fresh, tool("chat:join", "Join everything", tenant=other), role="admin")
+    assert response.status_code == 207
+    line = response.json()["lines"][0]
+    assert (line["outcome"], line["field"]) == ("refused", "id")
+    assert "own tenant" in line["allowed"]

@@ -1,14 +1,19 @@
 """Audit events as an operator reads them: one JSON object a line, closed words, no values."""
 
+import asyncio
 import io
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from cluster.local import LocalCluster
+from cluster.registry import Registry
 from serve_app import audit
 from serve_app.auth_errors import Forbidden, Refusal, Unauthenticated
+from shards.record import Record
 
 SECRET = "hunter2"
 
@@ -45,4 +50,42 @@ def test_a_failure_tells_where_it_was_and_what_kind_but_not_its_message(lines: i
     event = json.loads(lines.getvalue())
     assert (event["level"], event["error"]) == ("ERROR", "ValueError")
     assert "test_audit.py" in event["frames"]
+    assert SECRET not in lines.getvalue()
+
+
+class SlowPlane(LocalCluster):
+    """A control plane that answers when it is told to."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(Registry.in_home(home))
+        self.may_answer = asyncio.Event()
+
+    async def record(self, record_id: str) -> Record | None:
+        await self.may_answer.wait()
+        return await super().record(record_id)
+
+
+def test_inquiries_wait_for_their_cause_without_holding_anybody_up_and_are_bounded(
+    lines: io.StringIO, tmp_path: Path
+) -> None:
+    async def story() -> None:
+        plane = SlowPlane(tmp_path)
+        inquiries = audit.Inquiries(plane, most=2)
+        for number in range(3):
+            inquiries.missing(f"r{number}", "get", SECRET)
+        assert [event["cause"] for event in events()] == ["not_known_now"]
+        plane.may_answer.set()
+        async with asyncio.timeout(5):
+            while len(events()) < 3:  # noqa: ASYNC110 -- no event tells that a line was written
+                await asyncio.sleep(0)
+
+    def events() -> list[dict[str, str]]:
+        return [json.loads(line) for line in lines.getvalue().splitlines()]
+
+    asyncio.run(story())
+    assert {event["request_id"]: event["cause"] for event in events()} == {
+        "r0": "unknown",
+        "r1": "unknown",
+        "r2": "not_known_now",
+    }
     assert SECRET not in lines.getvalue()

@@ -169,7 +169,7 @@ def _check_answer(endpoint: Endpoint, path: str, body: bytes) -> None:
     assert response.json()["code"] in set(Code) - {Code.INTERNAL}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(body=ALMOST_QUESTIONS)
 def test_any_almost_good_search_gets_a_typed_answer_within_its_ceilings(
     endpoint: Endpoint, body: dict[str, object]
@@ -177,7 +177,7 @@ def test_any_almost_good_search_gets_a_typed_answer_within_its_ceilings(
     _check_answer(endpoint, "/v1/search", json.dumps(body).encode())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(body=ALMOST_QUESTIONS, record_id=st.sampled_from(["kb:refunds", "mail:send_email", "x"]) | JSON_VALUES)
 def test_any_almost_good_explanation_gets_a_typed_answer(
     endpoint: Endpoint, body: dict[str, object], record_id: object
@@ -186,13 +186,13 @@ def test_any_almost_good_explanation_gets_a_typed_answer(
     _check_answer(endpoint, "/v1/explain", json.dumps({**asked, "id": record_id}).encode())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(body=st.binary(max_size=80) | JSON_VALUES.map(lambda value: json.dumps(value).encode()))
 def test_any_bytes_get_a_typed_answer(endpoint: Endpoint, body: bytes) -> None:
     _check_answer(endpoint, "/v1/search", body)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(cut=st.integers(0, len(GOOD)), at=st.integers(0, len(GOOD)), inserted=st.binary(max_size=3))
 def test_any_damaged_body_gets_a_typed_answer(endpoint: Endpoint, cut: int, at: int, inserted: bytes) -> None:
     _check_answer(endpoint, "/v1/search", GOOD[:at] + inserted + GOOD[cut:])

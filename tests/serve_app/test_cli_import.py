@@ -85,3 +85,33 @@ def test_help_has_an_example() -> None:
     result = CliRunner().invoke(command, ["--help"])
     assert result.exit_code == 0
     assert "shortlist import --botocore" in result.stdout
+
+
+def test_the_report_says_whose_the_records_are_and_where(files: Path) -> None:
+    result = run(files, "good.jsonl", "github.json")
+    said = " ".join(result.stdout.split())
+    assert "owner: shared with every tenant; namespaces: github, shop; e.g. t0" in said
+    report = orjson.loads(run(files, "good.jsonl", "--json").stdout)
+    assert (report["owners"], report["namespaces"], report["example"]) == (["*"], ["shop"], "t0")
+
+
+def test_a_refusal_names_its_file_where_there_are_several(files: Path) -> None:
+    (files / "b.jsonl").write_bytes(b"{")
+    report = orjson.loads(run(files, "good.jsonl", "b.jsonl", "--json").stdout)
+    assert [refusal["file"] for refusal in report["refused"]] == [str(files / "b.jsonl")]
+    assert "┃ file" in run(files, "good.jsonl", "b.jsonl").stdout
+    assert "┃ file" not in run(files, "b.jsonl").stdout
+
+
+def test_an_import_without_a_tenant_never_makes_a_record_of_one_public(files: Path) -> None:
+    run(files, "good.jsonl", "--tenant", "acme")
+    result = run(files, "good.jsonl", "--json")
+    assert result.exit_code == 1
+    reasons = {refusal["reason"] for refusal in orjson.loads(result.stdout)["refused"]}
+    assert reasons == {"id: belongs to another tenant"}
+
+
+def test_records_without_a_namespace_get_the_name_of_their_file(files: Path) -> None:
+    (files / "crm.jsonl").write_bytes(orjson.dumps({"id": "a", "name": "n", "note": "x"}))
+    report = orjson.loads(run(files, "crm.jsonl", "--json").stdout)
+    assert (report["namespaces"], report["notes"]) == (["crm"], ["ignored field 'note' in 1 record"])

@@ -50,12 +50,29 @@ def test_the_endpoint_and_the_process_give_the_same_answer_and_explanation(runni
             "--evidence-k",
             "1",
         ),
-        ("explain", "send an email", "--id", "mail:read_inbox", "--k", "1"),
+        ("explain", "send an email", "mail:read_inbox", "--k", "1"),
     ):
         remote = over_http(running, *arguments, *AS_ACME, "--json")
         local = run(*arguments, *AS_ACME, "--json", "--local", "--home", str(running.home))
         assert (remote.exit_code, local.exit_code) == (0, 0), remote.output + local.output
         assert steady(json.loads(remote.stdout)) == steady(json.loads(local.stdout))
+
+
+def test_a_ranker_file_of_the_settings_ranks_a_local_search(running: Endpoint, tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text(
+        "name: own\nmixes: [{max_terms: null, impact: 0, name: 0, presence: 7}]\n", encoding="utf-8"
+    )
+    config = tmp_path / "settings.yaml"
+    config.write_text(f"home: {running.home}\nranker: own.yaml\n", encoding="utf-8")
+    arguments = ("search", "inbox", *AS_ACME, "--json", "--parts", "--local", "--config", str(config))
+    answer = json.loads(run(*arguments).stdout)
+    assert answer["ranker"].startswith("own-")
+    part = answer["hits"][0]["parts"][0]
+    assert part["score"] == 7 * part["weight"]
+    (tmp_path / "own.yaml").write_text("name: own\n", encoding="utf-8")
+    refused = run(*arguments)
+    assert refused.exit_code == 1
+    assert "own.yaml" in refused.stderr
 
 
 def test_a_person_sees_a_table_with_ids_plan_and_what_was_spent(running: Endpoint) -> None:
@@ -79,7 +96,7 @@ def test_a_miss_is_shown_with_its_reason_and_is_no_failure(running: Endpoint) ->
 
 
 def test_an_explanation_is_a_sentence_and_a_table_of_terms(running: Endpoint) -> None:
-    result = over_http(running, "explain", "send an email", "--id", "mail:read_inbox", "--k", "1", *AS_ACME)
+    result = over_http(running, "explain", "send an email", "mail:read_inbox", "--k", "1", *AS_ACME)
     assert "outranked, rank " in result.stdout
     assert "It matches, but others score higher." in result.stdout
     assert "email" in result.stdout
@@ -87,7 +104,7 @@ def test_an_explanation_is_a_sentence_and_a_table_of_terms(running: Endpoint) ->
 
 def test_a_hidden_record_is_explained_like_an_unknown_one(running: Endpoint) -> None:
     for record_id in ("mail:delete_email", "nothing"):
-        result = over_http(running, "explain", "delete an email", "--id", record_id, *AS_ACME)
+        result = over_http(running, "explain", "delete an email", record_id, *AS_ACME)
         assert result.exit_code == 1
         assert "Not found: There is nothing here that the caller may see." in result.stderr
 
@@ -125,6 +142,38 @@ def test_without_a_token_or_a_key_the_command_says_what_to_give(tmp_path: Path) 
     result = run("search", "email", "--home", str(tmp_path))
     assert result.exit_code == 2
     assert "--token" in result.stderr
+    assert "--home" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("search", "email"), ("explain", "email", "x:y"), ("status",)])
+@pytest.mark.parametrize(("option", "known"), [("--role", "raeder"), ("--mode", "analyser")])
+def test_a_role_or_mode_that_the_policy_does_not_have_is_refused_with_those_it_has(
+    running: Endpoint, command: tuple[str, ...], option: str, known: str
+) -> None:
+    ways: tuple[tuple[str, ...], ...] = ((), ("--local",)) if command != ("status",) else ((),)
+    for way in ways:
+        result = over_http(running, *command, option, known, *way)
+        assert result.exit_code == 2
+        assert f"Invalid value for {option}: {known}: not in the policy, which has a" in result.stderr
+
+
+def test_a_local_index_is_announced_but_not_to_a_program(running: Endpoint) -> None:
+    asked = ("search", "email", *AS_ACME, "--local", "--home", str(running.home))
+    assert "Building the index of 7 records …" in run(*asked).stderr
+    assert run(*asked, "--json").stderr == ""
+
+
+@pytest.mark.parametrize("columns", [120, 60, 40])
+def test_an_id_is_never_shortened_in_the_table(tmp_path: Path, columns: int) -> None:
+    long_id = "aws:resource-groups-tagging:" + "VeryLongOperation" * 3
+    with endpoint_over(tmp_path, [tool(long_id, "Send an email to " + "somebody " * 30)]) as endpoint:
+        result = CliRunner().invoke(
+            cli,
+            ("search", "email", *AS_ACME, "--url", str(endpoint.client.base_url), "--home", str(endpoint.home)),
+            env={"COLUMNS": str(columns)},
+        )
+    cells = "".join(line.split("│")[2].strip() for line in result.stdout.splitlines() if line.startswith("│"))
+    assert cells == long_id
 
 
 def test_a_local_search_in_a_folder_without_a_registry_makes_none(tmp_path: Path) -> None:

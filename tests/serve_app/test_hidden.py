@@ -2,6 +2,7 @@
 
 import logging
 import re
+import time
 from typing import Final
 
 import httpx
@@ -80,13 +81,25 @@ def test_hidden_equals_unknown_for_get_and_explain(endpoint: Endpoint, hidden_id
 
 @pytest.mark.parametrize("role", ["reader", "writer"])
 @pytest.mark.parametrize(("method", "suffix"), [("DELETE", ""), ("POST", "/disable")])
-def test_foreign_equals_unknown_for_every_write(endpoint: Endpoint, method: str, suffix: str, role: str) -> None:
+def test_hidden_equals_unknown_for_every_write(endpoint: Endpoint, method: str, suffix: str, role: str) -> None:
     asked = [
         endpoint.client.request(method, f"/v1/records/{name}{suffix}", headers=endpoint.headers(role))
-        for name in (HIDDEN_IDS[0], "files:list_files", "nothing")
+        for name in (HIDDEN_IDS[0], HIDDEN_IDS[15], "nothing")
     ]
     assert asked[0].status_code == (404 if role == "writer" else 403)
     assert _without_id(asked[0]) == _without_id(asked[1]) == _without_id(asked[2])
+
+
+@pytest.mark.parametrize(("method", "suffix"), [("DELETE", ""), ("POST", "/disable")])
+def test_a_record_that_the_writer_sees_and_may_not_write_is_forbidden(
+    endpoint: Endpoint, method: str, suffix: str
+) -> None:
+    # Shared with every tenant: acme's writer reads it, and only an admin may change it.
+    writer = endpoint.headers("writer")
+    assert endpoint.client.get("/v1/records/files:list_files", headers=writer).status_code == 200
+    refused = endpoint.client.request(method, f"/v1/records/files:list_files{suffix}", headers=writer)
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert endpoint.client.get("/v1/records/files:list_files", headers=writer).status_code == 200
 
 
 def test_a_removed_record_equals_one_that_never_was(fresh: Endpoint) -> None:
@@ -117,12 +130,20 @@ def test_errors_repeat_neither_what_was_sent_nor_what_is_stored(endpoint: Endpoi
     assert SENTINEL not in endpoint.client.get(f"/{SENTINEL}", headers=endpoint.headers("reader")).text
 
 
+def await_events(caplog: pytest.LogCaptureFixture) -> None:
+    """The event follows the answer, which does not wait for it."""
+    ends_s = time.monotonic() + 5
+    while not caplog.records and time.monotonic() < ends_s:
+        time.sleep(0.01)
+
+
 def test_the_audit_log_tells_apart_what_the_caller_cannot(endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     causes = {"nothing": "unknown", HIDDEN_IDS[0]: "hidden", f"mail:{SENTINEL}_disabled": "disabled"}
     for record_id, cause in causes.items():
         caplog.clear()
         with caplog.at_level(logging.INFO, logger="shortlist.audit"):
             response = endpoint.client.get(f"/v1/records/{record_id}", headers=endpoint.headers("reader"))
+            await_events(caplog)
         events = [
             (record.message, record.__dict__["cause"], record.__dict__["request_id"]) for record in caplog.records
         ]
@@ -143,7 +164,7 @@ def test_metrics_hold_no_id_tenant_or_query(endpoint: Endpoint) -> None:
 TENANTS: Final = ("acme", "globex", "initech", "umbrella")
 
 
-def test_no_id_of_others_in_hundreds_of_searches_as_twenty_principals(
+def test_no_id_of_others_in_a_thousand_searches_as_twenty_principals(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     effects = ("read", "write", "destructive")
@@ -165,7 +186,7 @@ def test_no_id_of_others_in_hundreds_of_searches_as_twenty_principals(
                 ("reader", "analyzer"), ("reader", "autonomous"), ("writer", "analyzer"), ("writer", "autonomous"),
                 ("tenant_admin", "analyzer"),
             ):  # fmt: skip
-                for number in range(20):
+                for number in range(50):
                     answer = endpoint.search(f"send message {number}", role=role, tenant=tenant, mode=mode, k=20).json()
                     for hit in answer["hits"]:
                         access = by_id[hit["id"]]
@@ -174,10 +195,10 @@ def test_no_id_of_others_in_hundreds_of_searches_as_twenty_principals(
                         assert set(access["permissions"]) <= allowed  # type: ignore[index]
                         assert mode == "autonomous" or access["side_effect"] == "read"  # type: ignore[index]
                         seen += 1
-    assert seen > 4000
+    assert seen > 10_000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(query=st.text(min_size=1, max_size=60), k=st.integers(1, 48))
 def test_whatever_is_asked_nothing_hidden_comes_back(endpoint: Endpoint, query: str, k: int) -> None:
     response = endpoint.search(f"{query} email {SENTINEL.lower()}", k=k, pinned=list(HIDDEN_IDS[:1]), explain=True)

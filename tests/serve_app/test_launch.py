@@ -6,8 +6,10 @@ from dataclasses import astuple
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from cluster.config import Settings
+from serve_app.cli.main import cli
 from serve_app.launch import Ports, apply, ensure_ray_token, free_ports, prepare_environment
 
 PORTS = Ports(statistics=20_001, metrics=20_002, fallback=20_003)
@@ -50,3 +52,15 @@ def test_users_may_tune_but_not_open(environment: dict[str, str]) -> None:
     }
     apply(environment, found)
     assert found == environment | {"OMP_NUM_THREADS": "4"}
+
+
+@pytest.mark.parametrize("setting", ["policy", "ranker"])
+def test_a_file_that_a_replica_would_refuse_ends_the_command_before_anything_starts(
+    tmp_path: Path, setting: str
+) -> None:
+    (tmp_path / "wrong.yaml").write_text("{mixes: []}\n")
+    (tmp_path / "settings.yaml").write_text(f"{setting}: wrong.yaml\n")
+    result = CliRunner().invoke(cli, ["serve", "--config", str(tmp_path / "settings.yaml"), "--json"])
+    assert result.exit_code == 1
+    assert "wrong.yaml" in result.stderr
+    assert not (tmp_path / ".shortlist" / "registry.sqlite3").exists()

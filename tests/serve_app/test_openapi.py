@@ -66,3 +66,14 @@ def test_no_field_of_an_answer_is_left_unwritten() -> None:
     internal = {"hits", "miss", "plan", "budget", "spent", "coverage", "seq"}
     assert {field.name for field in fields(Answer)} - internal <= set(AnswerView.__annotations__)
     assert {field.name for field in fields(Coverage)} <= set(CoverageView.__annotations__)
+
+
+def test_a_bulk_write_that_refused_a_line_is_described(document: dict[str, Any]) -> None:
+    answers = document["paths"]["/v1/records"]["put"]["responses"]
+    assert answers["207"]["content"] == answers["200"]["content"]
+
+
+def test_k_names_both_of_its_ceilings(document: dict[str, Any]) -> None:
+    described = document["components"]["schemas"]["SearchBody"]["properties"]["k"]["description"]
+    assert "k_ceiling" in described
+    assert "rerank_k" in described

@@ -1,5 +1,6 @@
 """What one record on the wire may hold, and what the error says when it may not."""
 
+from copy import copy
 from typing import Any
 
 import orjson
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from serve_app.record_wire import MAX_PARAMETERS_BYTES, MAX_PARAMETERS_DEPTH, parse_record
+from serve_app.record_wire import MAX_FIELDS, MAX_PARAMETERS_BYTES, MAX_PARAMETERS_DEPTH, parse_record
 from shards.errors import InvalidRecord
 from shards.record import Kind, Record, SideEffect, Status
 
@@ -77,15 +78,15 @@ def test_control_characters_in_long_text_become_spaces_and_line_breaks_stay() ->
         ({"access": {}}, "access.tenant", "required"),
         ({"access": {"tenant": ""}}, "access.tenant", "at least 1 character"),
         ({"access": {"tenant": "a", "roles": ["x"]}}, "access.roles", "no field of this name"),
-        ({"access": {"tenant": "a", "side_effect": "none"}}, "access.side_effect", "'read', 'write' or 'destructive'"),
+        ({"access": {"tenant": "a", "side_effect": "none"}}, "access.side_effect", "read, write or destructive"),
         ({"access": {"tenant": "a", "modes": "all"}}, "access.modes", "valid tuple"),
         ({"tags": ["x"] * 129}, "tags", "at most 128 items"),
         ({"tags": [""]}, "tags.0", "at least 1 character"),
-        ({"status": "removed"}, "status", "'enabled', 'disabled' or 'deprecated'"),
-        ({"version": -1}, "version", "greater than or equal to 0"),
+        ({"status": "removed"}, "status", "enabled, disabled or deprecated"),
+        ({"version": -1}, "version", "at least 0"),
         ({"version": "1"}, "version", "valid integer"),
         ({"version": True}, "version", "valid integer"),
-        ({"kind": "agent"}, "kind", "'tool' or 'passage'"),
+        ({"kind": "agent"}, "kind", "tool or passage"),
         ({"readonly": True}, "readonly", "no field of this name"),
         ({"title": "A tool has a name"}, "title", "no field of this name"),
         ({"parameters": "{}"}, "parameters", "valid dictionary"),
@@ -107,6 +108,48 @@ def test_an_unusable_value_is_refused_by_field_with_what_is_allowed(
     assert allowed in caught.value.allowed
     assert len(str(caught.value)) < 400
     str(caught.value).encode()
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (
+            {"id": "kb:1", "kind": "passage", "namespace": "kb", "access": {"tenant": "*"}},
+            "title: required",
+        ),
+        (
+            TOOL | {"access": {"tenant": "acme", "side_effect": "maybe"}},
+            "access.side_effect: 'maybe' is not allowed; expected read, write or destructive",
+        ),
+        (TOOL | {"descriptio": "Refund."}, "descriptio: no field has this name"),
+        (TOOL | {"tags": ["t"] * 129}, "tags: 'a list' is not allowed; expected at most 128 items"),
+    ],
+)
+def test_an_error_reads_as_a_sentence(values: dict[str, Any], text: str) -> None:
+    with pytest.raises(InvalidRecord) as caught:
+        parse_record(values)
+    assert str(caught.value) == text
+
+
+def test_every_fault_of_a_record_is_told_at_once_up_to_five() -> None:
+    with pytest.raises(InvalidRecord) as caught:
+        parse_record({"id": "a", "status": "gone", "access": {"tenant": "acme"}})
+    assert caught.value.field == "namespace"
+    assert caught.value.allowed == (
+        "a value (required); status: expected enabled, disabled or deprecated; name: expected a value (required)"
+    )
+    assert str(caught.value) == (
+        "namespace: required; status: 'gone' is not allowed; expected enabled, disabled or deprecated; name: required"
+    )
+    with pytest.raises(InvalidRecord, match="2 more faults"):
+        parse_record(TOOL | {f"field{number}": 1 for number in range(7)})
+
+
+def test_an_error_of_a_record_can_be_rebuilt_from_its_arguments() -> None:
+    with pytest.raises(InvalidRecord) as caught:
+        parse_record(TOOL | {"name": 7})
+    copied = copy(caught.value)
+    assert (copied.field, str(copied)) == ("name", str(caught.value))
 
 
 def test_a_passage_takes_neither_parameters_nor_another_side_effect_than_read() -> None:
@@ -144,7 +187,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.dictionaries(st.sampled_from([*TOOL, *PASSAGE, "parameters", "tags", "version"]) | st.text(max_size=6), _JSON)
 )
@@ -156,3 +199,18 @@ def test_any_json_object_gives_a_record_or_a_named_refusal_and_nothing_else(valu
             str(parsed).encode()
         else:
             assert Record.from_json(parsed.to_json()) == parsed
+
+
+@pytest.mark.parametrize(
+    ("field", "hostile"),
+    [
+        ("record", {f"k{number}": 1 for number in range(MAX_FIELDS)}),
+        ("access", {"access": {f"k{number}": 1 for number in range(MAX_FIELDS + 1)}}),
+        ("keywords.0", {"keywords": [1] * 200_000}),
+    ],
+)
+def test_a_record_of_a_great_many_faults_is_refused_at_its_first(field: str, hostile: dict[str, Any]) -> None:
+    refused = parse_or_refuse(TOOL | hostile)
+    assert isinstance(refused, InvalidRecord)
+    assert refused.field == field
+    assert len(str(refused)) < 200

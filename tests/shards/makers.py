@@ -11,7 +11,7 @@ from shards.index import ShardIndex
 from shards.loading import BulkLoad
 from shards.messages import Change, Mention, MentionField, ScoreMix, ShardHits, ShardQuery
 from shards.record import Access, Kind, Record, SideEffect, Status
-from shards.scope import Denial, Grant, Narrowing, Scope, matches
+from shards.scope import Denial, Grant, Narrowing, Scope
 from shards.shard import Shard
 from shards.statistics import frequency_weight
 
@@ -129,7 +129,10 @@ def _leaves(narrowing: Narrowing, one: Record, lists: Mapping[str, Sequence[str]
 
 
 def _fits(patterns: Iterable[str], one: Record) -> bool:
-    return any(matches(pattern, one.namespace) for pattern in patterns)
+    return any(
+        one.namespace.startswith(pattern[:-1]) if pattern.endswith("*") else one.namespace == pattern
+        for pattern in patterns
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,9 @@ from shards.analyzer import (
     FILLER,
     FULL,
     JOINED,
+    LONG_QUERY,
     LONGEST_TERM,
+    TALK,
     UNREPEATED,
     actions_of,
     analyze_query,
@@ -103,6 +105,20 @@ def test_a_word_said_twice_weighs_more_than_a_word_said_once() -> None:
 def test_the_joined_form_weighs_less_than_its_parts() -> None:
     weights = dict(zip(*_pairs("find_symbol"), strict=True))
     assert weights["findsymbol"] == JOINED * UNREPEATED // FULL < weights["symbol"]
+
+
+def test_a_verb_in_a_long_query_weighs_less_than_its_nouns() -> None:
+    nouns = " ".join(f"w{index}x" for index in range(LONG_QUERY))
+    story = dict(zip(*_pairs(f"find {nouns}"), strict=True))
+    assert story["find"] == UNREPEATED * TALK // FULL < story["w1x"] == UNREPEATED
+    short = dict(zip(*_pairs("find w1x"), strict=True))
+    assert short["find"] == short["w1x"] == UNREPEATED
+
+
+def test_a_pair_of_characters_that_is_a_verb_keeps_its_weight_in_a_long_query() -> None:
+    query = dict(zip(*_pairs("查询云服务器实例规格库存价格信息"), strict=True))
+    assert len(query) > LONG_QUERY
+    assert query["查询"] == query["服务"] == UNREPEATED
 
 
 def test_words_for_one_action_meet_across_languages() -> None:

@@ -1,3 +1,6 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
 from shards.cache import BoundedCache
 
 
@@ -23,3 +26,14 @@ def test_a_value_above_the_ceiling_is_not_kept() -> None:
     cache.put("a", 1, 31)
     assert cache.get("a") is None
     assert len(cache) == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30)), max_size=40), st.integers(0, 100))
+def test_the_bytes_held_never_exceed_the_ceiling_and_are_those_of_what_is_held(
+    puts: list[tuple[int, int]], ceiling: int
+) -> None:
+    cache: BoundedCache[int, int] = BoundedCache(ceiling)
+    for key, size in puts:
+        cache.put(key, size, size)
+        held = [size for number in range(10) if (size := cache.get(number)) is not None]
+        assert cache.held_bytes == sum(held) <= ceiling

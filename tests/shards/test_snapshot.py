@@ -59,7 +59,7 @@ def test_an_opened_shard_goes_on_where_the_saved_one_stood(saved: Path) -> None:
     assert shard.search((query("molo"),))[0].ids == ("r05", "r06")
 
 
-@examples(200)
+@examples(100)
 @given(data=st.data())
 def test_any_flipped_bit_is_detected(saved: Path, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(sorted(saved.iterdir())))

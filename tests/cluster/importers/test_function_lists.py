@@ -1,5 +1,6 @@
 """Tool lists of MCP servers and model providers, as they are dumped to files."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from cluster.errors import UnreadableSource
 from cluster.importers.anthropic import read_anthropic
 from cluster.importers.mcp import read_mcp
 from cluster.importers.openai import read_openai
-from cluster.importers.source import Defaults, Incomplete, Item, RawRecord, Refusal
+from cluster.importers.source import Defaults, Incomplete, Item, RawRecord, ReadOnlyClaims, Refusal
 
 SCHEMA = {"type": "object", "properties": {"q": {"type": "string"}}}
 
@@ -29,7 +30,7 @@ def mcp_tool(**more: object) -> dict[str, Any]:
     return {"name": "search", "description": "Find.", "inputSchema": SCHEMA} | more
 
 
-EXPECTED = {
+EXPECTED: dict[str, object] = {
     "id": "github:search",
     "name": "search",
     "namespace": "github",
@@ -71,7 +72,9 @@ def test_hints_of_a_server_never_lower_a_side_effect(tmp_path: Path) -> None:
         mcp_tool(name="claims", annotations={"readOnlyHint": True, "destructiveHint": False}),
         mcp_tool(name="warns", annotations={"destructiveHint": True}),
     ]
-    first, second = values(list(read_mcp(dumped(tmp_path, {"tools": tools}), Defaults())))
+    items = list(read_mcp(dumped(tmp_path, {"tools": tools}), Defaults()))
+    first, second = values(items)
+    assert items[-1] == ReadOnlyClaims(tools=1)
     assert Defaults().fill(first)["access"] == {"tenant": "*", "side_effect": "write"}
     assert Defaults().fill(second)["access"] == {"tenant": "*", "side_effect": "destructive"}
 
@@ -129,3 +132,20 @@ def test_names_that_differ_only_in_a_separator_stay_apart(tmp_path: Path) -> Non
     tools = [mcp_tool(name="search-a"), mcp_tool(name="search_a")]
     found = values(list(read_mcp(dumped(tmp_path, {"tools": tools}), Defaults())))
     assert [record["id"] for record in found] == ["github:search-a", "github:search_a"]
+
+
+@pytest.mark.parametrize(
+    ("reader", "field", "reason"),
+    [
+        (read_openai, "input_schema", "parameters: missing, but there is 'input_schema': use --format anthropic"),
+        (read_openai, "inputSchema", "parameters: missing, but there is 'inputSchema': use --format mcp"),
+        (read_anthropic, "parameters", "input_schema: missing, but there is 'parameters': use --format openai"),
+        (read_mcp, "input_schema", "inputSchema: missing, but there is 'input_schema': use --format anthropic"),
+    ],
+)
+def test_a_list_of_another_format_is_refused_instead_of_losing_its_parameters(
+    tmp_path: Path, reader: Callable[[Path, Defaults], Iterator[Item]], field: str, reason: str
+) -> None:
+    items = list(reader(dumped(tmp_path, [{"name": "search", field: SCHEMA}]), Defaults()))
+    assert items == [Refusal(name="search", reason=reason)]
+    assert len(values(list(reader(dumped(tmp_path, [{"name": "ping"}]), Defaults())))) == 1

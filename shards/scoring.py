@@ -1,0 +1,32 @@
+"""The index score of rows from their static values: the one formula that shards, merge, proof and explanation share.
+
+The kernel adds the same numbers up posting by posting. Nothing here orders, cuts or knows an id.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from shards.messages import ScoreMix
+
+
+def static_values(values: npt.NDArray[np.uint8], mix: ScoreMix) -> npt.NDArray[np.int64]:
+    """What each (row, term) is worth before its weight.
+
+    Args:
+        values: uint8[n_rows, n_terms, 2], impact and name channel; impact 0 where the row does not hold the term.
+        mix: how the channels add up.
+
+    Returns:
+        int64[n_rows, n_terms], >= 0, and 0 where the row does not hold the term.
+    """
+    impact = values[:, :, 0].astype(np.int64)
+    name = values[:, :, 1].astype(np.int64)
+    return mix.impact * impact + mix.name * name + mix.presence * (impact > 0)
+
+
+def index_scores(
+    values: npt.NDArray[np.uint8], bonuses: npt.NDArray[np.int32], weights: npt.NDArray[np.int64], mix: ScoreMix
+) -> npt.NDArray[np.int64]:
+    """int64[n_rows], the index score of each row under ``weights`` (int64[n_terms]); bonus alone without terms."""
+    scores: npt.NDArray[np.int64] = (static_values(values, mix) * weights).sum(axis=1, dtype=np.int64) + bonuses
+    return scores
