@@ -110,8 +110,8 @@ def sqlite_url(path: Path) -> URL:
 def open_engine(url: str | URL) -> Engine:
     """An engine whose SQLite connections are durable (WAL, every commit synced) and whose writers lock at BEGIN.
 
-    Other databases serialise writers by the row lock on ``feed`` and read snapshots at REPEATABLE READ. The folder of
-    a SQLite file is made where it is missing.
+    Other databases serialise writers by the row lock on ``feed`` and read snapshots at REPEATABLE READ. A SQLite
+    file and its folder are made where they are missing, for their owner only.
 
     Raises:
         RegistryUnavailable: if the URL, its driver or the folder cannot be used. The URL is not repeated: it may hold
@@ -122,7 +122,12 @@ def open_engine(url: str | URL) -> Engine:
         if parsed.get_backend_name() != "sqlite":
             return create_engine(parsed, isolation_level="REPEATABLE READ")
         engine = create_engine(parsed)
-        Path(parsed.database or "").parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if parsed.database:
+            file = Path(parsed.database)
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # It holds the records of every tenant; SQLite gives its side files the mode of the file.
+            if not file.exists():
+                file.touch(mode=0o600, exist_ok=True)
     except (ArgumentError, ModuleNotFoundError) as exc:
         raise RegistryUnavailable("registry.url names no database that can be used from here") from exc
     except OSError as exc:

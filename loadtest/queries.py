@@ -9,11 +9,15 @@ from random import Random
 
 import orjson
 
+from serve_app.wire import QUERY_LIMIT
+
 GOLD = Path(str(files("evals"))) / "gold" / "queries.jsonl"
 
 
 def read_queries(path: Path | None = None) -> tuple[str, ...]:
     """The distinct query texts of a ``.jsonl`` or ``.jsonl.gz`` file of ``{"query": …}`` lines, in file order.
+
+    Texts that the endpoint would refuse for their length are left out.
 
     Raises:
         ValueError: if the file holds no query.
@@ -22,7 +26,8 @@ def read_queries(path: Path | None = None) -> tuple[str, ...]:
     raw = source.read_bytes()
     if source.suffix == ".gz":
         raw = gzip.decompress(raw)
-    queries = tuple(dict.fromkeys(orjson.loads(line)["query"] for line in raw.splitlines() if line.strip()))
+    texts = (orjson.loads(line)["query"] for line in raw.splitlines() if line.strip())
+    queries = tuple(dict.fromkeys(text for text in texts if 0 < len(text) <= QUERY_LIMIT))
     if not queries:
         raise ValueError(f"{source}: holds no query; expected JSON lines with a 'query' field")
     return queries

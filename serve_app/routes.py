@@ -4,6 +4,7 @@ They change nothing; who may call them stands in ``serve_app.access``.
 """
 
 from dataclasses import asdict
+from typing import Final
 
 import orjson
 from fastapi import FastAPI, Request, Response
@@ -21,6 +22,9 @@ from serve_app.record_view import stored_view
 from serve_app.services import Services
 from shards.record import Kind, Record
 
+READY_FOR_S: Final = 0.5
+"""How long a replica takes the cluster's word that it is ready: anybody may ask, and each look counts the registry."""
+
 
 class ReadRoutes:
     """Handlers over one replica's services."""
@@ -28,6 +32,7 @@ class ReadRoutes:
     def __init__(self, app: FastAPI, services: Services) -> None:
         self._app = app
         self._services = services
+        self._ready_until_s = 0.0
 
     async def record(self, request: Request, record_id: str) -> Response:
         """One record, if the caller may see it; unknown, hidden, disabled and removed ones are the same 404."""
@@ -48,10 +53,13 @@ class ReadRoutes:
 
     async def readyz(self) -> Response:
         """Every shard is loaded and this replica reaches it; otherwise a 503 problem."""
-        status = await cluster_status(self._services)
-        reached = all(copy.client is not None for copy in self._services.router.shard_map.copies)
-        if status.health not in {Health.READY, Health.DEGRADED} or not reached:
+        if any(copy.client is None for copy in self._services.router.shard_map.copies):
             raise Refused(NOT_READY)
+        if self._services.clock() >= self._ready_until_s:
+            status = await cluster_status(self._services)
+            if status.health not in {Health.READY, Health.DEGRADED}:
+                raise Refused(NOT_READY)
+            self._ready_until_s = self._services.clock() + READY_FOR_S
         return json_response({"status": "ready"})
 
     async def metrics(self) -> Response:

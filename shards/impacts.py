@@ -5,6 +5,7 @@ Field weights and length norms are constants, never corpus averages, so that a h
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Final
 
 from shards.analysis.prose import split_summary
@@ -52,6 +53,10 @@ RECORD: Final = Field(weight=1.0, slope=0.15, usual_length=50)
 LONGEST_RECORD: Final = 150
 """Words after which a record does not count as longer; a wide schema is no fault of a tool."""
 
+RECORD_TERMS: Final = 2048
+"""Terms of a record that are indexed, the weightiest first: ten times what a wide real tool has. Without a bound a few
+records of random text could fill a shard with postings."""
+
 ACTION: Final = 1.0
 """Weighted frequency of an action that the name, or the start of the summary, says."""
 
@@ -60,7 +65,7 @@ OPENING_TERMS: Final = 2
 
 
 def postings_of(record: Record) -> dict[str, tuple[int, int]]:
-    """Each distinct term of a record with its two channels.
+    """Each distinct term of a record with its two channels; of more than ``RECORD_TERMS``, the weightiest.
 
     Returns:
         term -> (impact_q in 1..255, name_q in 0..255). ``impact_q`` is the saturated weighted term frequency over
@@ -78,6 +83,8 @@ def postings_of(record: Record) -> dict[str, tuple[int, int]]:
     said = [token.term for tokens in (*names, opening[:OPENING_TERMS]) for token in tokens]
     weighted.update(dict.fromkeys(actions_of(said), ACTION))
     coverage = _name_coverage(names)
+    if len(weighted) > RECORD_TERMS:
+        weighted = dict(nsmallest(RECORD_TERMS, weighted.items(), key=lambda item: (-item[1], item[0])))
     return {term: (_quantised(value * share), coverage.get(term, 0)) for term, value in weighted.items()}
 
 

@@ -46,7 +46,7 @@ _Json = dict[str, Any]
 
 def write(index: ShardIndex, directory: Path, shard: int) -> None:
     """Write ``index`` to ``directory``; the snapshot there before stays valid until this one is whole."""
-    directory.mkdir(parents=True, exist_ok=True)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     parts = [_written_part(part, directory) for part in index.parts]
     manifest = {
         "format": FORMAT,

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from serve_app.cli.question import question_options
-from serve_app.cli.target import JsonObject, Target, target_options
+from serve_app.cli.target import JsonObject, Target, encoded, target_options
 from serve_app.cli.terminal import shown
 
 _SENTENCES: Final = {
@@ -43,8 +43,10 @@ def _local(target: Target, body: JsonObject, *, quiet: bool) -> JsonObject:
     from serve_app.services import Services  # noqa: PLC0415
     from serve_app.wire import ExplainBody  # noqa: PLC0415
 
+    content = encoded(body)
+
     async def ask(services: Services, call: Call) -> bytes:
-        parsed = parse_body(ExplainBody, orjson.dumps(body))
+        parsed = parse_body(ExplainBody, content)
         return explanation_bytes(call.request_id, await explain_record(services, call, parsed))
 
     return target.run(ask, quiet=quiet)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from serve_app.cli.question import question_options
-from serve_app.cli.target import JsonObject, Target, target_options
+from serve_app.cli.target import JsonObject, Target, encoded, target_options
 from serve_app.cli.terminal import shown
 
 _OTHER_COLUMNS: Final = 48
@@ -49,8 +49,10 @@ def _local(target: Target, body: JsonObject, *, quiet: bool) -> JsonObject:
     from serve_app.services import Services  # noqa: PLC0415
     from serve_app.wire import SearchBody  # noqa: PLC0415
 
+    content = encoded(body)
+
     async def ask(services: Services, call: Call) -> bytes:
-        parsed = parse_body(SearchBody, orjson.dumps(body))
+        parsed = parse_body(SearchBody, content)
         return answer_bytes(await answer_search(services, call, parsed), explain=parsed.explain)
 
     return target.run(ask, quiet=quiet)

@@ -50,12 +50,13 @@ class Target:
         url = urlsplit(self.url or url_of(self.settings()))
         connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
         headers = {"Authorization": f"Bearer {self._credential()}", "Content-Type": "application/json"}
+        content = encoded(body) if body else None
         try:
             # No redirect is followed and no proxy asked: the token goes to the host that was named, and nowhere else.
             connection = connect(url.hostname or "", url.port, timeout=_TIMEOUT_S)
-            connection.request(method, url.path.rstrip("/") + path, orjson.dumps(body) if body else None, headers)
+            connection.request(method, url.path.rstrip("/") + path, content, headers)
             response = connection.getresponse()
-            return _answer_of(response.status, response.read())
+            return answer_of(response.status, response.read())
         except (OSError, HTTPException, ValueError) as error:
             raise click.ClickException(f"{url.geturl()} does not answer ({error}); is it running?") from error
 
@@ -70,7 +71,7 @@ class Target:
         from serve_app.cli.in_process import run_in_process  # noqa: PLC0415 -- as the module says
 
         status, body = run_in_process(self.settings(), self.principal(), ask, quiet=quiet)
-        return _answer_of(status, body)
+        return answer_of(status, body)
 
     def settings(self) -> "Settings":
         """The settings, with ``--home`` in place.
@@ -105,8 +106,13 @@ class Target:
         return principal
 
     def _credential(self) -> str:
-        """The token given, else one of the local key: who can read the key may say who it is."""
-        from serve_app.keys import read_secret  # noqa: PLC0415 -- as the module says
+        """The token given, else one of the local key: who can read the key may say who it is.
+
+        Raises:
+            click.ClickException: if the key is not fit to sign.
+        """
+        from cluster.errors import InvalidConfiguration  # noqa: PLC0415 -- as the module says
+        from serve_app.keys import read_secret  # noqa: PLC0415
         from serve_app.local_key import FILE_NAME, mint_token  # noqa: PLC0415
 
         if self.token:
@@ -117,7 +123,11 @@ class Target:
             raise click.UsageError(
                 f"Give --token or SHORTLIST_TOKEN: there is no local key at {key_file} (--home names its folder)."
             )
-        return mint_token(read_secret(key_file), self.principal(), settings.auth.jwt, _TOKEN_TTL_S).token
+        try:
+            secret = read_secret(key_file)
+        except InvalidConfiguration as error:
+            raise click.ClickException(str(error)) from error
+        return mint_token(secret, self.principal(), settings.auth.jwt, _TOKEN_TTL_S).token
 
 
 def target_options(*, role: str, local: bool) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -164,8 +174,28 @@ def _options(role: str, *, local: bool) -> list[Callable[[Callable[..., None]], 
     ]
 
 
-def _answer_of(status: int, body: bytes) -> JsonObject:
+def encoded(body: JsonObject) -> bytes:
+    """The body of a request.
+
+    Raises:
+        click.ClickException: if an option or argument is no text.
+    """
+    try:
+        return orjson.dumps(body)
+    except TypeError as error:
+        # What the shell hands over is bytes; those that are no text become lone surrogates.
+        raise click.ClickException("What is asked is not valid UTF-8.") from error
+
+
+def answer_of(status: int, body: bytes) -> JsonObject:
+    """The JSON of a response.
+
+    Raises:
+        click.ClickException: if it is a problem.
+    """
     answer = orjson.loads(body)
     if status >= 400:  # noqa: PLR2004 -- where HTTP's errors begin
-        raise click.ClickException(f"{answer['title']}: {answer['detail']} (request {answer['request_id']})")
+        # Where no replica took the request, nobody named it.
+        request = f" (request {answer['request_id']})" if "request_id" in answer else ""
+        raise click.ClickException(f"{answer['title']}: {answer['detail']}{request}")
     return dict(answer)

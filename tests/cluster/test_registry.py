@@ -42,6 +42,13 @@ def write(registry: Registry, *records: Record) -> list[tuple[WriteOutcome, int,
     return [(receipt.outcome, receipt.seq, receipt.version) for receipt in registry.upsert_many(records)]
 
 
+def test_the_database_is_for_its_owner_only(registry: Registry, tmp_path: Path) -> None:
+    registry.upsert_many([tool("a")])
+    assert {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.glob(f"{FILE_NAME}*")} == {
+        FILE_NAME + suffix: "0o600" for suffix in ("", "-wal", "-shm")
+    }
+
+
 def test_an_empty_registry_has_seq_0(registry: Registry) -> None:
     assert registry.last_seq() == 0
     assert registry.changes(0, 10) == []

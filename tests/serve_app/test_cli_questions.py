@@ -5,9 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click import ClickException
 from click.testing import CliRunner, Result
 
 from serve_app.cli.main import cli
+from serve_app.cli.target import answer_of
+from serve_app.haproxy import NO_REPLICA
+from serve_app.local_key import ensure_local_key
 from tests.endpoint import Endpoint, endpoint_over, services_over, tool
 from tests.serve_app.catalogue import SEEN
 
@@ -180,6 +184,28 @@ def test_a_local_search_in_a_folder_without_a_registry_makes_none(tmp_path: Path
     result = run("search", "email", "--local", "--home", str(tmp_path))
     assert (result.exit_code, list(tmp_path.iterdir())) == (1, [])
     assert "shortlist import makes one" in result.stderr
+
+
+@pytest.mark.parametrize("where", [("--token", "t", "--url", "http://127.0.0.1:1"), ("--local",)])
+def test_a_query_that_is_no_text_is_refused_in_one_line(running: Endpoint, where: tuple[str, ...]) -> None:
+    result = run("search", "\udcff\udcfe", *where, "--home", str(running.home))
+    assert result.exit_code == 1
+    assert "UTF-8" in result.stderr
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_a_key_that_others_can_read_signs_nothing_and_is_named(tmp_path: Path) -> None:
+    key = ensure_local_key(tmp_path)
+    key.chmod(0o644)
+    result = run("search", "x", "--home", str(tmp_path))
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert str(key) in result.stderr
+
+
+def test_an_answer_that_no_replica_gave_is_shown_without_a_request_id() -> None:
+    _, body = NO_REPLICA.split(b"\r\n\r\n")
+    with pytest.raises(ClickException, match=r"Try again in a moment\.$"):
+        answer_of(503, body)
 
 
 def test_a_local_problem_reads_like_a_remote_one(running: Endpoint) -> None:

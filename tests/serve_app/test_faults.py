@@ -29,6 +29,7 @@ from serve_app.audit import EVENTS, JsonLines
 from serve_app.auth_errors import Forbidden, Refusal, Unauthenticated
 from serve_app.patience import LOOK_TIMEOUT_S
 from serve_app.problems import Code, problem_of
+from serve_app.routes import READY_FOR_S
 from serve_app.services import Services
 from shards.errors import CorruptSnapshot, InvalidRecord, ShardNotReady, StaleFeed
 from shards.record import Record
@@ -163,6 +164,30 @@ def test_a_cluster_that_is_loading_is_alive_and_not_ready(services: Services) ->
     with served(services) as endpoint:
         assert endpoint.client.get("/healthz").json() == {"status": "alive"}
         assert endpoint.client.get("/readyz").status_code == 503
+
+
+class CountingCluster(LocalCluster):
+    """A cluster that counts how often it is asked for its status."""
+
+    asked = 0
+
+    async def status(self) -> ClusterStatus:
+        self.asked += 1
+        return await super().status()
+
+
+def test_anybody_may_ask_for_readiness_without_the_registry_being_counted_each_time(services: Services) -> None:
+    plane = services.control
+    assert isinstance(plane, LocalCluster)
+    plane.__class__ = CountingCluster
+    now_s = 0.0
+    with served(replace(services, clock=lambda: now_s)) as endpoint:
+        assert {endpoint.client.get("/readyz").status_code for _ in range(5)} == {200}
+        assert isinstance(plane, CountingCluster)
+        assert plane.asked == 1
+        now_s = READY_FOR_S
+        assert endpoint.client.get("/readyz").status_code == 200
+        assert plane.asked == 2
 
 
 SECRET = "hunter2"

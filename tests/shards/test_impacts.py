@@ -15,6 +15,7 @@ from shards.impacts import (
     NAMESPACE,
     PROPERTY_NAMES,
     RECORD,
+    RECORD_TERMS,
     SATURATION,
     SUMMARY,
     postings_of,
@@ -84,6 +85,15 @@ def test_a_record_that_speaks_of_much_is_less_about_each_word_up_to_a_limit() ->
         return postings_of(_record(name="zebra", examples=("stripe " * examples,)))["zebra"][0]
 
     assert zebra(0) > zebra(LONGEST_RECORD // 2) > zebra(LONGEST_RECORD) == zebra(5 * LONGEST_RECORD)
+
+
+def test_of_too_many_terms_the_weightiest_stay_and_ties_go_by_term() -> None:
+    words = sorted(f"zq{number:05}" for number in range(RECORD_TERMS + 500))
+    values = postings_of(_record(name="invoice", description="Invoice. " + " ".join(words)))
+    assert len(values) == RECORD_TERMS
+    assert "invoic" in values
+    assert values["invoic"][1] == 255
+    assert [term for term in values if term.startswith("zq")] == words[: len(values) - len({"invoic"})]
 
 
 def test_a_record_of_signs_only_has_no_terms() -> None:
