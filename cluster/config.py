@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 
+from cluster.batcher import MAX_BATCH
 from cluster.budget import DEFAULT_BUDGETS, Budget
 from cluster.yaml_model import StrictModel, read_model
 from shards.record import BUCKETS, Kind
@@ -48,7 +49,7 @@ class ClusterSettings(StrictModel):
         default=None, ge=1, le=BUCKETS, description="Number of shards; null is one for each core."
     )
     copies: int = Field(default=1, ge=1, le=8, description="Copies of each shard.")
-    max_batch: int = Field(default=64, ge=1, le=1024, description="Most queries in one call to a shard.")
+    max_batch: int = Field(default=MAX_BATCH, ge=1, le=1024, description="Most queries in one call to a shard.")
     apply_timeout_ms: int = Field(
         default=2000,
         ge=50,

@@ -6,14 +6,12 @@ A baseline for the benchmark only. Everything else, shards included, is what ``s
 import asyncio
 from typing import Any, Final
 
-from ray import serve
-
 from cluster import fleet
 from cluster.budget import Deadline
 from cluster.config import Settings
 from cluster.errors import ShardUnavailable
 from cluster.fanout import Lane
-from serve_app.app import Edge
+from serve_app.app import Edge, deployment_of
 from serve_app.exchange import ASGIApp, ASGIScope, Receive, Send
 from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
 
@@ -64,11 +62,4 @@ class NaiveEdge(Edge):
 
 def build_naive(settings: Settings, supervisor: Any) -> Any:  # noqa: ANN401 -- untyped in Ray
     """The Serve application, with the limits of the real one."""
-    deployment = serve.deployment(
-        serve.ingress()(NaiveEdge),
-        name="naive",
-        max_ongoing_requests=settings.http.max_ongoing_requests,
-        max_queued_requests=settings.http.max_queued_requests,
-        ray_actor_options={"num_cpus": 0},
-    )
-    return deployment.bind(settings, supervisor)
+    return deployment_of(NaiveEdge, APP, settings).bind(settings, supervisor)

@@ -6,10 +6,9 @@ The same ingress, authentication, body parsing and answer size as the real endpo
 import time
 from typing import Any, Final
 
-from ray import serve
-
 from cluster.config import Settings
 from cluster.scope import Policy
+from serve_app.app import deployment_of
 from serve_app.auth import Authenticator, authorization_of
 from serve_app.exchange import ASGIApp, ASGIScope, Exchange, Receive, Send
 from serve_app.json_body import parse_body
@@ -53,11 +52,4 @@ class NoopEdge:
 
 def build_noop(settings: Settings, canned: bytes) -> Any:  # noqa: ANN401 -- Serve's application type is untyped
     """The Serve application, with the limits of the real one."""
-    deployment = serve.deployment(
-        serve.ingress()(NoopEdge),
-        name="noop",
-        max_ongoing_requests=settings.http.max_ongoing_requests,
-        max_queued_requests=settings.http.max_queued_requests,
-        ray_actor_options={"num_cpus": 0},
-    )
-    return deployment.bind(settings, canned)
+    return deployment_of(NoopEdge, APP, settings).bind(settings, canned)

@@ -70,11 +70,11 @@ class Edge:
             raise RuntimeError("the replica no longer follows the shard map")
 
 
-def build_app(settings: Settings, supervisor: Any) -> serve.Application:  # noqa: ANN401 -- untyped handle
-    """The Serve application of an instance, bound to its supervisor."""
-    deployment = serve.deployment(
-        serve.ingress()(Edge),
-        name="edge",
+def deployment_of(edge: type, name: str, settings: Settings) -> serve.Deployment:
+    """A deployment of ``edge`` with the limits of the endpoint; benchmarks deploy their baselines with the same."""
+    return serve.deployment(
+        serve.ingress()(edge),
+        name=name,
         num_replicas=settings.http.replicas,
         max_ongoing_requests=settings.http.max_ongoing_requests,
         max_queued_requests=settings.http.max_queued_requests,
@@ -84,4 +84,8 @@ def build_app(settings: Settings, supervisor: Any) -> serve.Application:  # noqa
         graceful_shutdown_wait_loop_s=0.2,
         ray_actor_options={"num_cpus": 0},
     )
-    return deployment.bind(settings, supervisor)
+
+
+def build_app(settings: Settings, supervisor: Any) -> serve.Application:  # noqa: ANN401 -- untyped handle
+    """The Serve application of an instance, bound to its supervisor."""
+    return deployment_of(Edge, "edge", settings).bind(settings, supervisor)

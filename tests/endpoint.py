@@ -70,7 +70,11 @@ def services_over(
     settings = Settings(home=home) if settings is None else settings
     registry = Registry.in_home(home)
     registry.upsert_many([parse_record(record) for record in records])
-    cluster = LocalCluster(registry, shards=shards)
+    return services_of(settings, LocalCluster(registry, shards=shards))
+
+
+def services_of(settings: Settings, cluster: LocalCluster) -> Services:
+    """What the handlers need, over a cluster in this process."""
     policy = Policy.load()
     return Services(
         authenticator=Authenticator.from_settings(settings, policy),

@@ -10,11 +10,9 @@ from cluster.config import load_settings
 from cluster.local import LocalCluster
 from cluster.ranker import AdditiveRanker
 from cluster.registry import Registry
-from cluster.scope import Policy
-from serve_app.auth import Authenticator
 from serve_app.ingress import build_asgi
-from serve_app.metrics import Metrics
 from serve_app.services import Services
+from tests.endpoint import services_of
 from tests.live.instance import CEILING_MS, THINGS, VERBS, Instance, configure, wait_for
 
 pytestmark = pytest.mark.live
@@ -52,17 +50,8 @@ def _comparable(body: bytes) -> bytes:
 
 def _in_process(live: Instance) -> Services:
     settings = load_settings(configure(live.home))
-    policy = Policy.load()
     ranker = AdditiveRanker.from_config(settings.ranker)
-    cluster = LocalCluster(Registry(settings.registry_url), shards=3, ranker=ranker)
-    return Services(
-        authenticator=Authenticator.from_settings(settings, policy),
-        policy=policy,
-        router=cluster.router,
-        control=cluster,
-        settings=settings,
-        metrics=Metrics(),
-    )
+    return services_of(settings, LocalCluster(Registry(settings.registry_url), shards=3, ranker=ranker))
 
 
 def test_ray_on_two_shards_equals_one_process_on_three(live: Instance) -> None:
