@@ -10,7 +10,7 @@ SAY_INSTALLING = @echo "Installing into $(VENV) (about 950 MB; one to three minu
 HOME_OPTION := $(if $(HOME_DIR),--home '$(HOME_DIR)')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test lint format check-equalities bench loadtest clean
+.PHONY: help setup serve test lint format check-equalities eval-check bench loadtest clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,7 +30,7 @@ $(VENV)/.serve: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(SAY_INSTALLING)
-	$(PIP_INSTALL) -e '.[demo,dev]'
+	$(PIP_INSTALL) -e '.[demo,dev,vectors]'
 	@touch $@ $(VENV)/.serve
 
 $(VENV)/.loadtest: pyproject.toml constraints.txt | $(BIN)/python
@@ -56,6 +56,9 @@ format: $(VENV)/.dev ## Let ruff format the code.
 
 check-equalities: $(VENV)/.dev ## The invariants on >= 10,000 random worlds (minutes; not part of `make test`).
 	SHORTLIST_DEEP=1 $(BIN)/python -m pytest tests/equalities
+
+eval-check: $(VENV)/.serve ## Retrieval quality against evals/expected.yaml: fails naming each figure that fell (1 to 3 minutes).
+	$(BIN)/python -m evals.check
 
 bench: $(VENV)/.loadtest ## Measure searches beside a no-op and a naive fan-out (minutes; needs wrk: apt install wrk).
 	@command -v wrk >/dev/null || { echo "The benchmark needs wrk. On Debian or Ubuntu: apt install wrk" >&2; exit 1; }

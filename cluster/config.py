@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Algorithm = Literal["HS256", "RS256", "EdDSA"]
 ALGORITHMS: Final[tuple[Algorithm, ...]] = ("HS256", "RS256", "EdDSA")
 
+MODELS: Final = ("use", "minilm", "e5")
+"""Names of ``cluster.models``, said here so that whoever reads settings imports no model."""
+
 
 def _absolute(path: Path, info: ValidationInfo) -> Path:
     """Anchor a relative path at the folder that ``load_settings`` passes, so that every process reads the same file."""
@@ -64,6 +67,55 @@ class ClusterSettings(StrictModel):
         ge=50,
         le=60_000,
         description="Time between two looks for changes another process wrote, in milliseconds.",
+    )
+
+
+class VectorSettings(StrictModel):
+    """Vectors beside words: records and queries in every language a model knows."""
+
+    candidate_retrieval: bool = Field(
+        default=False,
+        description="Whether vectors find and rank records, beside words (VECTOR_CANDIDATE_RETRIEVAL).",
+    )
+    models: tuple[str, ...] = Field(
+        default=(),
+        description=f"Models that make the vectors, of {', '.join(MODELS)}; each comes with an extra of its own.",
+    )
+    threads: int = Field(
+        default=1, ge=1, le=64, description="Threads that embed records in the background, of the machine's cores."
+    )
+
+    @field_validator("models")
+    @classmethod
+    def _check_names(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        if not set(names) <= set(MODELS) or len(set(names)) != len(names):
+            raise ValueError(f"different names among {', '.join(MODELS)}")
+        return names
+
+    @model_validator(mode="after")
+    def _check_wanted(self) -> Self:
+        if self.candidate_retrieval and not self.models:
+            raise ValueError(f"at least one of models ({', '.join(MODELS)}) where candidate_retrieval is true")
+        return self
+
+
+class DiscoverySettings(StrictModel):
+    """How much of what was found is shown."""
+
+    abstention: Literal["off", "cautious", "balanced", "strict"] = Field(
+        default="balanced",
+        description="Whether greetings, small talk and everyday requests that no record serves get a no_match. Of real "
+        "requests cautious turns away about 1 in 500, balanced 1 in 100 and strict 1 in 50; off turns nobody away.",
+    )
+    adaptive_k: bool = Field(
+        default=False,
+        description="Whether an answer ends where its scores fall away, before the request's k (ADAPTIVE_DISCOVERY_K).",
+    )
+    adaptive_k_rollout_percent: int = Field(
+        default=0,
+        ge=0,
+        le=100,
+        description="Share of queries, by their text, for which adaptive_k holds (ADAPTIVE_K_ROLLOUT_PERCENT).",
     )
 
 
@@ -201,6 +253,8 @@ class Settings(StrictModel):
     )
     registry: RegistrySettings = RegistrySettings()
     cluster: ClusterSettings = ClusterSettings()
+    vectors: VectorSettings = VectorSettings()
+    discovery: DiscoverySettings = DiscoverySettings()
     http: HttpSettings = HttpSettings()
     auth: AuthSettings = AuthSettings()
     budgets: BudgetsSettings = BudgetsSettings()

@@ -44,12 +44,25 @@ class EvidenceForm(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermPart:
-    """One term's share of a hit's score: ``weight * (mix.impact * impact + mix.name * name + mix.presence)``."""
+    """One term's share of a hit's score: ``weight * (mix.impact * impact + mix.name * name + mix.presence)``.
+
+    ``instead_of`` is the word of the query that no authorized record holds and the term stands in for, else empty.
+    """
 
     term: str
     weight: int
     impact: int
     name: int
+    score: int
+    instead_of: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarityPart:
+    """The vector's share of a hit's score: ``weight * likeness``; 1024 is what the models call a sure likeness."""
+
+    likeness: int
+    weight: int
     score: int
 
 
@@ -64,6 +77,7 @@ class Hit:
         pinned: it is here because the caller pinned it.
         parts: why it scored, empty unless asked.
         bonus: the mention bonus inside the score.
+        similarity: what its vector gave, None unless asked and in an answer by words alone.
     """
 
     record: Record
@@ -73,6 +87,7 @@ class Hit:
     pinned: bool = False
     parts: tuple[TermPart, ...] = ()
     bonus: int = 0
+    similarity: SimilarityPart | None = None
 
 
 class MissReason(StrEnum):
@@ -123,6 +138,85 @@ class Coverage:
         return not self.gaps
 
 
+class VectorState(StrEnum):
+    """Whether vectors had a part in an answer, and if not, why it was made by words alone.
+
+    ``off``: there is no embedder. ``language``: no model knows the language of the query. ``embedding``: more than
+    1 in 100 of the caller's records have no vector yet. ``timeout``: the query's vector did not come in time.
+    ``failed``: the model broke.
+    """
+
+    OFF = "off"
+    USED = "used"
+    LANGUAGE = "language"
+    EMBEDDING = "embedding"
+    TIMEOUT = "timeout"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorUse:
+    """What an answer says of vectors.
+
+    Attributes:
+        embedder: id of the embedder, empty for none.
+        missing: the caller's own records that have no vector; 0 where no shard was asked for vectors.
+    """
+
+    state: VectorState
+    embedder: str = ""
+    missing: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkSignals:
+    """What of a request is talk that no record of the caller serves, and what its best record has to do with it.
+
+    Attributes:
+        shared: terms that the best record shares with the query, 256 for each that one record alone would hold;
+            at most 1024.
+        likeness: of the best record's vector to the query's, 0..2047; 0 in an answer by words alone.
+        words: share of the query's weight, of 1024, in words of talk that no authorized record holds.
+        nearer: by how much the query's vector is more like a phrase of talk than like the best record, or a phrase of
+            work, 0..2047.
+        named: a record is named exactly; such a request is never turned away.
+    """
+
+    shared: int
+    likeness: int
+    words: int
+    nearer: int
+    named: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TalkVerdict:
+    """Whether a request was turned away: talk speaks for it, and ``score`` is below ``threshold``.
+
+    ``rule`` names the rule and its weights.
+    """
+
+    rule: str
+    signals: TalkSignals
+    score: int
+    threshold: int
+    abstained: bool
+
+
+class Doubt(StrEnum):
+    """Why an answer is not proved equal to ranking everything; the first that holds.
+
+    ``coverage``: a part was not searched. ``cut``: shards that may hold a better record back, or one by what an unknown
+    word may mean, did not answer again in time. ``graph``: a graph chose among the vectors, which may miss one. ``ranker``: the ranker states no bound, or one
+    that no allowed cut could beat.
+    """
+
+    COVERAGE = "coverage"
+    CUT = "cut"
+    GRAPH = "graph"
+    RANKER = "ranker"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedList:
     """Candidates in their final order before any evidence is cut; for evaluation, not for models.
@@ -133,6 +227,7 @@ class RankedList:
         matched: authorized records that share anything with the query.
         exact: proved equal to the start of ranking the whole authorized set (for a ranker that is not additive: the
             first ``budget.evidence_k``).
+        vectors: as in ``Answer``.
     """
 
     ids: tuple[str, ...]
@@ -140,6 +235,7 @@ class RankedList:
     matched: int
     exact: bool
     coverage: Coverage
+    vectors: VectorUse
 
 
 class Delivery(StrEnum):
@@ -173,12 +269,16 @@ class Answer:
 
     Attributes:
         truncated: more authorized records matched than are shown.
-        exact: proved equal to ranking the whole authorized set.
+        doubt: why it is not proved equal to ranking the whole authorized set, None where it is.
+        vectors: whether vectors had a part in it.
+        talk: whether the request was taken for talk, None where nobody asked: abstention is off, or coverage has gaps.
+        adaptive_k: the K that the score curve gave, None where the request's own was used.
         index_position: opaque token of the index state that was searched; the only field, with the request id and
             timings, that hidden records may change.
+        timings_ms: wall time per stage.
         seq: highest change every searched part had applied (for ``min_seq``), 0 if none answered; like
             ``index_position``, hidden records may change it.
-        timings_ms: wall time per stage.
+        rounds: times that shards were asked, for metrics; the one field that the number of shards may change.
     """
 
     request_id: str
@@ -189,8 +289,17 @@ class Answer:
     spent: Spent
     coverage: Coverage
     truncated: bool
-    exact: bool
+    doubt: Doubt | None
+    vectors: VectorUse
     index_position: str
     ranker: str
     timings_ms: dict[str, float]
     seq: int = 0
+    rounds: int = 1
+    talk: TalkVerdict | None = None
+    adaptive_k: int | None = None
+
+    @property
+    def exact(self) -> bool:
+        """Whether it is proved equal to ranking the whole authorized set."""
+        return self.doubt is None

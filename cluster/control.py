@@ -61,6 +61,44 @@ class CopyStatus:
     detail: ShardStatus | None
 
 
+class EmbeddingState(StrEnum):
+    """What the embedding of records is about.
+
+    ``off``: no vectors are wanted. ``loading``: the models are being loaded. ``embedding``: records wait for their
+    vector. ``indexing``: all have one, graphs and snapshots are being made. ``done``: nothing is left. ``failing``: a
+    model or the database does not work; it is tried again, and searches go by words.
+    """
+
+    OFF = "off"
+    LOADING = "loading"
+    EMBEDDING = "embedding"
+    INDEXING = "indexing"
+    DONE = "done"
+    FAILING = "failing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingStatus:
+    """How far the embedding of records is.
+
+    Attributes:
+        embedder: id of the embedder; empty while there is none.
+        embedded: live records that have their vector.
+        records: live records.
+        records_per_s: at which vectors came about in the last seconds; 0 while nothing is embedded.
+        refused: texts on which the model failed though it does others; their records stay without a vector.
+        fault: why it is ``failing``; empty otherwise.
+    """
+
+    state: EmbeddingState
+    embedder: str = ""
+    embedded: int = 0
+    records: int = 0
+    records_per_s: float = 0.0
+    refused: int = 0
+    fault: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterStatus:
     """The whole cluster, for operators only: counts cover every tenant.
@@ -76,6 +114,7 @@ class ClusterStatus:
     records: int
     map_version: int
     copies: tuple[CopyStatus, ...]
+    embedding: EmbeddingStatus
 
 
 class ControlPlane(Protocol):

@@ -11,7 +11,7 @@ from typing import Protocol
 from cluster.control import CopyStatus
 from cluster.feed import FeedBatch
 from cluster.health import CopyHealth, CopyState
-from shards.messages import ShardStatus
+from shards.messages import MissingVector, NewVector, ShardStatus
 
 
 class Copy(Protocol):
@@ -31,8 +31,8 @@ class Copy(Protocol):
     async def open(self, directory: str) -> int:
         """Take a snapshot's content, return its seq; raises ``CorruptSnapshot``."""
 
-    async def save(self, directory: str) -> None:
-        """Write a snapshot."""
+    async def save(self, directory: str) -> int:
+        """Write a snapshot of the present state, return its seq. It keeps no other call waiting for long."""
 
     async def begin_load(self) -> None:
         """Start empty; returns once the process is up and its kernels are compiled."""
@@ -45,6 +45,15 @@ class Copy(Protocol):
 
     async def apply(self, batch: FeedBatch) -> None:
         """Follow the feed; raises ``StaleFeed``."""
+
+    async def missing_vectors(self, embedder: str, limit: int) -> tuple[MissingVector, ...]:
+        """At most ``limit`` of its live records that have no vector of this embedder."""
+
+    async def take_vectors(self, embedder: str, vectors: Sequence[NewVector]) -> int:
+        """Take the vectors of records whose text still is what was embedded; how many that were."""
+
+    async def build_graph(self) -> bool:
+        """Work on the graphs over its vectors for a while; False once there is nothing to do."""
 
     async def status(self) -> ShardStatus:
         """A sign of life."""
@@ -68,6 +77,8 @@ class Slot:
         lost: set when the present copy must be given up.
         replaced: copies that were given up here.
         saved_seq: the seq of the newest snapshot of this slot's shard, 0 for none.
+        unsaved_vectors: vectors that the copy took since then.
+        unsaved_graph: whether it built a graph since then.
     """
 
     shard: int
@@ -77,6 +88,8 @@ class Slot:
     lost: asyncio.Event = field(default_factory=asyncio.Event)
     replaced: int = 0
     saved_seq: int = 0
+    unsaved_vectors: int = 0
+    unsaved_graph: bool = False
     loaded_records: int = 0
     expected_records: int = 0
     detail: ShardStatus | None = None
@@ -85,6 +98,12 @@ class Slot:
     def ready(self) -> bool:
         """Whether it takes traffic."""
         return self.state is CopyState.READY
+
+    def saved(self, seq: int) -> None:
+        """A snapshot of its shard stands for ``seq`` and all the copy has now."""
+        self.saved_seq = seq
+        self.unsaved_vectors = 0
+        self.unsaved_graph = False
 
     def health(self) -> CopyHealth:
         """Its part in the health of the cluster."""

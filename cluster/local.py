@@ -4,25 +4,38 @@ The shards, the router and the write path are those of the Ray cluster; only the
 missing, because nothing here can be lost alone. Calls block the event loop while they work.
 """
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
-from cluster.control import ClusterStatus, CopyStatus, Receipt
+from cluster.control import ClusterStatus, CopyStatus, EmbeddingState, EmbeddingStatus, Receipt
+from cluster.discovery import Discovery
 from cluster.dispatcher import RuleDispatcher
+from cluster.embedder import Embedder
+from cluster.errors import EmbeddingFailed, RegistryUnavailable
 from cluster.feed import batches
 from cluster.health import Health
+from cluster.local_embedding import LocalEmbedding, Progress
 from cluster.partition import bucket_range, shard_of
 from cluster.ranker import AdditiveRanker, Ranker
 from cluster.registry import Registry
 from cluster.router import Router
 from cluster.shard_client import LocalShardClient
 from cluster.shard_map import ShardCopy, ShardMap
+from cluster.vector_cache import VectorCache
+from cluster.vectorizer import Vectorizer
 from cluster.writes import RegistryWrites
-from shards.messages import Change
-from shards.record import Record, Status, bucket_of
+from shards.messages import Change, ShardStatus
+from shards.record import BUCKETS, Record, Status, bucket_of
 from shards.shard import Shard
+
+_log = logging.getLogger(__name__)
 
 _BATCH = 2_000
 """Bodies handed to a shard at once, and changes applied at once."""
+
+_BUCKETS_AT_ONCE = 16
+"""Of the registry's hash buckets: of 100,000 records some 1,600."""
 
 
 class LocalIndex:
@@ -31,15 +44,33 @@ class LocalIndex:
     Args:
         shards: all shards of the cluster by number, loaded, all at the same seq.
         ranker: None takes the built-in one with the shipped weights.
+        embedder: of queries and records; None searches by words alone.
+        cache: of the records' vectors; None embeds anew whatever comes.
+        discovery: None turns talk away as shipped, and shortens nothing.
+
+    Raises:
+        EmbeddingFailed: if the embedder does.
     """
 
-    def __init__(self, shards: Sequence[Shard], ranker: Ranker | None = None) -> None:
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        ranker: Ranker | None = None,
+        *,
+        embedder: Embedder | None = None,
+        cache: VectorCache | None = None,
+        discovery: Discovery | None = None,
+    ) -> None:
         self.shards = tuple(shards)
         self.router = Router(
             _map_of(self.shards),
             ranker=AdditiveRanker.from_config() if ranker is None else ranker,
             dispatcher=RuleDispatcher(),
+            embedder=embedder,
+            discovery=Discovery.shipped(embedder, cache=cache) if discovery is None else discovery,
         )
+        self._embedder = embedder
+        self._embedding = None if embedder is None else LocalEmbedding(self.shards, Vectorizer(embedder, cache))
 
     @staticmethod
     def from_records(
@@ -49,25 +80,38 @@ class LocalIndex:
         ranker: Ranker | None = None,
         grant_lists: Mapping[str, tuple[str, ...]] | None = None,
         seq: int = 0,
+        embedder: Embedder | None = None,
+        cache: VectorCache | None = None,
+        discovery: Discovery | None = None,
+        progress: Progress = lambda _: None,
     ) -> "LocalIndex":
         """An index over records that are in no registry; ids must be unique, versions stay as they are.
 
-        ``grant_lists`` goes by ``cluster.registry_values.grant_list_key``.
+        ``grant_lists`` goes by ``cluster.registry_values.grant_list_key``; ``progress`` is that of embedding.
+
+        Raises:
+            EmbeddingFailed: if the embedder does.
+            RegistryUnavailable: if the database of the cache does not answer.
         """
+        kept = []
         parts = tuple(Shard(number) for number in range(shards))
         for part in parts:
             part.begin_load()
         waiting: list[list[bytes]] = [[] for _ in parts]
         for record in records:
-            owner = shard_of(bucket_of(record.id), shards)
-            waiting[owner].append(record.to_json())
+            owner, body = shard_of(bucket_of(record.id), shards), record.to_json()
+            if embedder is not None:
+                kept.append(body)
+            waiting[owner].append(body)
             if len(waiting[owner]) == _BATCH:
                 parts[owner].load_batch(waiting[owner])
                 waiting[owner] = []
         for part, rest in zip(parts, waiting, strict=True):
             part.load_batch(rest)
             part.finish_load(seq, grant_lists or {})
-        return LocalIndex(parts, ranker)
+        index = LocalIndex(parts, ranker, embedder=embedder, cache=cache, discovery=discovery)
+        index._embed_all(kept, progress)
+        return index
 
     @property
     def seq(self) -> int:
@@ -75,19 +119,52 @@ class LocalIndex:
         return min(shard.status().seq for shard in self.shards)
 
     def apply(self, changes: Sequence[Change]) -> int:
-        """Follow the registry: all changes after ``seq``, without a gap. Returns the seq reached."""
+        """Follow the registry: all changes after ``seq``, without a gap. Returns the seq reached.
+
+        Records that cannot be embedded now are found by their words.
+        """
         for batch in batches(changes, self.seq, len(self.shards)):
             self.shards[batch.shard].apply(batch.after_seq, batch.upto_seq, batch.changes)
+        if self._embedding is not None:
+            bodies = {change.record_id: change.body for change in changes}
+            try:
+                self._embedding.embed_changed(body for body in bodies.values() if body is not None)
+            except (EmbeddingFailed, RegistryUnavailable) as exc:
+                _log.warning("changes_not_embedded", extra={"fault": str(exc)})
         return self.seq
+
+    def _embed_all(self, bodies: Iterable[bytes], progress: Progress) -> None:
+        """Give every record its vector, and then every part its graph."""
+        if self._embedding is not None:
+            self._embedding.embed(bodies, progress)
+            self._embedding.build_graphs()
 
 
 class LocalCluster(LocalIndex):
-    """A registry and its index in one process: the ``ControlPlane`` without Ray."""
+    """A registry and its index in one process: the ``ControlPlane`` without Ray.
 
-    def __init__(self, registry: Registry, *, shards: int = 1, ranker: Ranker | None = None) -> None:
-        super().__init__(_loaded(registry, shards), ranker)
+    Args:
+        progress: as in ``LocalIndex.from_records``.
+
+    Raises:
+        EmbeddingFailed: if the embedder does.
+    """
+
+    def __init__(
+        self,
+        registry: Registry,
+        *,
+        shards: int = 1,
+        ranker: Ranker | None = None,
+        embedder: Embedder | None = None,
+        cache: VectorCache | None = None,
+        discovery: Discovery | None = None,
+        progress: Progress = lambda _: None,
+    ) -> None:
+        super().__init__(_loaded(registry, shards), ranker, embedder=embedder, cache=cache, discovery=discovery)
         self._registry = registry
         self._writes = RegistryWrites(registry)
+        self._embed_all(_bodies(registry), progress)
 
     def catch_up(self) -> int:
         """Apply whatever the registry changed since, other processes' writes included. Returns the seq reached."""
@@ -145,6 +222,21 @@ class LocalCluster(LocalIndex):
             records=sum(state.records for state in states),
             map_version=1,
             copies=copies,
+            embedding=self._embedding_status(states),
+        )
+
+    def _embedding_status(self, states: Sequence[ShardStatus]) -> EmbeddingStatus:
+        """What is embedded in the foreground is done, but for what failed."""
+        if self._embedder is None:
+            return EmbeddingStatus(state=EmbeddingState.OFF)
+        lacking = sum(state.unembedded if state.embedder == self._embedder.id else state.records for state in states)
+        records = sum(state.records for state in states)
+        return EmbeddingStatus(
+            state=EmbeddingState.FAILING if lacking else EmbeddingState.DONE,
+            embedder=self._embedder.id,
+            embedded=records - lacking,
+            records=records,
+            fault="records are without a vector; the log says why" if lacking else "",
         )
 
     def _visible(self, receipt: Receipt) -> Receipt:
@@ -164,6 +256,14 @@ def _loaded(registry: Registry, shards: int) -> tuple[Shard, ...]:
                 part.load_batch(bodies)
             part.finish_load(snapshot.seq, grant_lists)
     return parts
+
+
+def _bodies(registry: Registry) -> Iterator[bytes]:
+    """Of every live record. In many short transactions: embedding may take an hour, and writes to the same database."""
+    for start in range(0, BUCKETS, _BUCKETS_AT_ONCE):
+        with registry.snapshot() as snapshot:
+            parts = list(snapshot.bodies(range(start, start + _BUCKETS_AT_ONCE), _BATCH))
+        yield from chain.from_iterable(parts)
 
 
 def _map_of(shards: Sequence[Shard]) -> ShardMap:

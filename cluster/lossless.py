@@ -3,14 +3,17 @@
 Pure functions over what shards reply; asking again where a proof fails is the task of ``cluster.retrieval``.
 
 A shard cuts with the weights of its own authorized records, the answer is ordered by the summed ones. For a record
-that shard left out, with static values v_t >= 0 of the terms it holds and mention bonus b >= 0::
+that shard left out, with static values v_t >= 0 of the terms it holds, and c >= 0 for what no weight changes, which is
+its mention bonus and the mix's similarity times its vector's likeness::
 
-    own    = sum over t of own_t * v_t + b    <= threshold              (what the shard says of its cut)
-    summed = sum over t of summed_t * v_t + b
+    own    = sum over t of own_t * v_t + c    <= threshold              (what the shard says of its cut)
+    summed = sum over t of summed_t * v_t + c
            <= r * own, r = max(1, max over t of summed_t / own_t)      (each summand grows by r at most)
            <= floor(r * threshold)                                     (summed is an integer)
 
-Only terms that some authorized record of the shard holds count for r, and their own weight is at least 1.
+Only terms that some authorized record of the shard holds count for r, and their own weight is at least 1. Where a
+graph chose rows by their vectors (``ShardHits.approximate``), the shard has not looked at every record: its threshold
+is no ceiling, and nothing is proved.
 """
 
 from typing import Final
@@ -31,8 +34,11 @@ def left_out_bound(hits: ShardHits, summed: npt.NDArray[np.int64]) -> int:
     """The most that a record this shard left out can score under the summed weights (int64[n_terms]).
 
     Returns:
-        ``NOTHING_LEFT_OUT`` (-1) if every scoring record is among the rows, ``UNBOUNDED`` if a held term had weight 0.
+        ``NOTHING_LEFT_OUT`` (-1) if every scoring record is among the rows, ``UNBOUNDED`` if a graph chose rows or a
+        held term had weight 0.
     """
+    if hits.approximate:
+        return UNBOUNDED
     if hits.threshold < 0:
         return NOTHING_LEFT_OUT
     held = hits.frequencies > 0
@@ -47,7 +53,7 @@ def left_out_bound(hits: ShardHits, summed: npt.NDArray[np.int64]) -> int:
 def same_order(hits: ShardHits, summed: npt.NDArray[np.int64]) -> bool:
     """Whether the shard already cut by the summed weights, so that its rows are its best ones in their final order."""
     held = hits.frequencies > 0
-    return bool(np.array_equal(hits.weights[held], summed[held]))
+    return not hits.approximate and bool(np.array_equal(hits.weights[held], summed[held]))
 
 
 def shard_is_settled(

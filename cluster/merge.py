@@ -23,9 +23,10 @@ class Pool:
         ids: n_rows record ids.
         shards: the shard each row came from.
         versions: int64[n_rows].
-        scores: int64[n_rows], index scores under the summed weights, bonus included.
+        scores: int64[n_rows], index scores under the summed weights, bonus and similarity included.
         values: uint8[n_rows, n_terms, 2] as in ``ShardHits``.
         bonuses: int32[n_rows].
+        likenesses: int32[n_rows].
         weights: int64[n_terms], from the frequencies of every shard that answered.
         authorized: authorized records in these shards.
         matched: those of them with a score above 0.
@@ -37,6 +38,7 @@ class Pool:
     scores: npt.NDArray[np.int64]
     values: npt.NDArray[np.uint8]
     bonuses: npt.NDArray[np.int32]
+    likenesses: npt.NDArray[np.int32]
     weights: npt.NDArray[np.int64]
     authorized: int
     matched: int
@@ -56,6 +58,7 @@ class Pool:
             scores=self.scores[index],
             values=self.values[index],
             bonuses=self.bonuses[index],
+            likenesses=self.likenesses[index],
         )
 
     def cut(self, n: int, kept: Collection[str]) -> "Pool":
@@ -83,6 +86,7 @@ def within_ceiling(hits: ShardHits, n: int, kept: Collection[str]) -> tuple[Shar
         scores=hits.scores[stay],
         values=hits.values[stay],
         bonuses=hits.bonuses[stay],
+        likenesses=hits.likenesses[stay],
         threshold=max(hits.threshold, int(hits.scores[surplus].max())),
     )
     return obedient, len(surplus)
@@ -111,13 +115,15 @@ def merge(replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: Scor
     n_terms = len(question.terms)
     values = np.concatenate([np.zeros((0, n_terms, 2), np.uint8), *(reply.values for reply in hits)])
     bonuses = np.concatenate([np.zeros(0, np.int32), *(reply.bonuses for reply in hits)])
+    likenesses = np.concatenate([np.zeros(0, np.int32), *(reply.likenesses for reply in hits)])
     unordered = Pool(
         ids=ids,
         shards=tuple(shard for shard, reply in zip(order, hits, strict=True) for _ in reply.ids),
         versions=np.concatenate([np.zeros(0, np.int64), *(reply.versions for reply in hits)]),
-        scores=index_scores(values, bonuses, weights, mix),
+        scores=index_scores(values, bonuses, likenesses, weights, mix),
         values=values,
         bonuses=bonuses,
+        likenesses=likenesses,
         weights=weights,
         authorized=sum(reply.authorized for reply in hits),
         matched=sum(reply.matched for reply in hits),

@@ -13,7 +13,9 @@ from typing import Any, Final
 import ray
 
 from cluster.config import Settings
-from cluster.control import ClusterStatus, Receipt
+from cluster.control import ClusterStatus, EmbeddingStatus, Receipt
+from cluster.embedders import open_embedder
+from cluster.embedding import VectorSource
 from cluster.feed import FeedBatch
 from cluster.loading import Loader
 from cluster.ray_client import shard_call
@@ -21,14 +23,18 @@ from cluster.registry import Registry
 from cluster.roster import MapView
 from cluster.snapshots import SnapshotStore
 from cluster.supervisor import Pace, Supervisor
+from cluster.vector_cache import VectorCache
 from shards.actor import start_actor
-from shards.messages import ShardStatus
+from shards.messages import MissingVector, NewVector, ShardStatus
 from shards.record import Record, Status
 
 SUPERVISOR: Final = "shortlist-supervisor"
 """Name of the supervisor's actor in Ray's namespace ``NAMESPACE``."""
 
 NAMESPACE: Final = "shortlist"
+
+_SAVE_LOOK_S: Final = 0.05
+"""Between two looks whether a snapshot is written."""
 
 _log = logging.getLogger(__name__)
 
@@ -56,9 +62,12 @@ class RayCopy:
         seq: int = await shard_call(self._shard, self._actor.open, directory)
         return seq
 
-    async def save(self, directory: str) -> None:
+    async def save(self, directory: str) -> int:
         """See ``Copy.save``."""
-        await shard_call(self._shard, self._actor.save, directory)
+        seq: int = await shard_call(self._shard, self._actor.begin_save, directory)
+        while await shard_call(self._shard, self._actor.saving):  # noqa: ASYNC110 -- an actor has no event to wait for
+            await asyncio.sleep(_SAVE_LOOK_S)
+        return seq
 
     async def begin_load(self) -> None:
         """See ``Copy.begin_load``."""
@@ -76,6 +85,21 @@ class RayCopy:
     async def apply(self, batch: FeedBatch) -> None:
         """See ``Copy.apply``."""
         await shard_call(self._shard, self._actor.apply, batch.after_seq, batch.upto_seq, batch.changes)
+
+    async def missing_vectors(self, embedder: str, limit: int) -> tuple[MissingVector, ...]:
+        """See ``Copy.missing_vectors``."""
+        missing: tuple[MissingVector, ...] = await shard_call(self._shard, self._actor.missing_vectors, embedder, limit)
+        return missing
+
+    async def take_vectors(self, embedder: str, vectors: Sequence[NewVector]) -> int:
+        """See ``Copy.take_vectors``."""
+        taken: int = await shard_call(self._shard, self._actor.take_vectors, embedder, vectors)
+        return taken
+
+    async def build_graph(self) -> bool:
+        """See ``Copy.build_graph``."""
+        built: bool = await shard_call(self._shard, self._actor.build_graph)
+        return built
 
     async def status(self) -> ShardStatus:
         """See ``Copy.status``."""
@@ -177,6 +201,10 @@ class SupervisorActor:
         """See ``ControlPlane.status``."""
         return await (await self._supervisor()).status()
 
+    async def embedding(self) -> EmbeddingStatus:
+        """See ``Supervisor.embedding``."""
+        return (await self._supervisor()).embedding()
+
     async def stop(self) -> None:
         """See ``Supervisor.stop``."""
         await (await self._supervisor()).stop()
@@ -213,7 +241,26 @@ def build_supervisor(settings: Settings, shards: int) -> Supervisor:
         poll_s=cluster.poll_ms / 1000,
     )
     loader = Loader(registry, snapshots, shards)
-    return Supervisor(registry, loader, RayCopy, shards=shards, copies=cluster.copies, pace=pace)
+    return Supervisor(
+        registry,
+        loader,
+        RayCopy,
+        shards=shards,
+        copies=cluster.copies,
+        pace=pace,
+        vectors=vector_source(settings),
+    )
+
+
+def vector_source(settings: Settings) -> VectorSource | None:
+    """Where the records' vectors come from, None where vectors are off.
+
+    Raises:
+        RegistryUnavailable: if the database of the cache cannot be opened.
+    """
+    if not settings.vectors.candidate_retrieval:
+        return None
+    return VectorSource(load=lambda: open_embedder(settings.vectors), cache=VectorCache(settings.registry_url))
 
 
 def start_supervisor(settings: Settings, shards: int) -> Any:  # noqa: ANN401 -- Ray's handles are untyped

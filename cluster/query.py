@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
+from cluster.embedder import EmbeddedQuery
 from shards.analysis.scripts import is_unsegmented, normalise
 from shards.analysis.stopwords import STOPWORDS
 from shards.analyzer import analyze_query, asks_for_a_tool, name_key
@@ -50,6 +51,15 @@ _IDENTIFIER: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Meant:
+    """A term that stands in for a word of the query that no authorized record holds; likeness 1..256."""
+
+    word: str
+    term: str
+    likeness: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnalyzedRequest:
     """A query as the cluster sees it.
 
@@ -57,17 +67,23 @@ class AnalyzedRequest:
         terms: distinct index terms in order of first appearance.
         term_weights: 1..256 per term, 256 = full.
         mentions: look-ups beside the terms, surest first, at most ``MOST_PER_FIELD`` per field.
-        length: number of distinct terms; picks the ranker's mix.
+        length: how many of the terms are words or actions, not concepts; picks the ranker's mix.
+        embedded: the query's vector and the models behind it, None for a search by words alone.
+        meant: the last of the terms, where they were added for unknown words (``cluster.expansion``).
+        crowd: authorized records that were searched; before the shards have said so, what is expected.
     """
 
     terms: tuple[str, ...]
     term_weights: tuple[int, ...]
     mentions: tuple[Mention, ...]
     length: int
+    embedded: EmbeddedQuery | None = None
+    meant: tuple[Meant, ...] = ()
+    crowd: int = 0
 
 
 def plan_query(text: str) -> AnalyzedRequest:
-    """Analyse a query. Text without letters or digits has no terms, and at most itself as a mention."""
+    """Analyse the words of a query. Text without letters or digits has no terms, and at most itself as a mention."""
     text = _bounded(text)
     analyzed = analyze_query(text)
     words = _WORD.findall(text)
@@ -83,7 +99,7 @@ def plan_query(text: str) -> AnalyzedRequest:
         terms=analyzed.terms,
         term_weights=analyzed.weights,
         mentions=tuple(mentions),
-        length=len(analyzed.terms),
+        length=analyzed.length,
     )
 
 

@@ -1,11 +1,13 @@
 """The ranker seam and the built-in additive ranker: candidates in, integer scores out.
 
-It does not order, cut or explain; ``cluster.merge`` orders and ``cluster.lossless`` proves the cut.
+It does not order, cut or explain; ``cluster.merge`` orders and ``cluster.lossless`` proves the cut. Vectors reach it as
+likenesses; it knows no model.
 """
 
 import hashlib
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final, Protocol, Self
@@ -21,9 +23,20 @@ from shards.messages import MAX_TERMS, ScoreMix
 from shards.scoring import index_scores
 
 CHANNEL_LIMIT: Final = 15
-"""Largest factor of a channel; with ``PRESENCE_LIMIT`` it keeps 64 terms inside int32 (see ``ScoreMix``)."""
+"""Largest factor of a channel; with the two limits below it keeps 64 terms inside int32 (see ``ScoreMix``)."""
 
 PRESENCE_LIMIT: Final = 3825
+
+SIMILARITY_LIMIT: Final = 65_535
+
+_WORD_FACTORS: Final = {"impact": CHANNEL_LIMIT, "name": CHANNEL_LIMIT, "presence": PRESENCE_LIMIT}
+"""The factors of a row without vectors, and the largest value of each."""
+
+FEW_BITS: Final = 8
+"""Up to 2**8 authorized records, similarity counts in full."""
+
+CROWDING_RANGE: Final = (50, 100)
+"""Percent; 100 is for no crowding at all."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """Of a ranker: it stands in every answer."""
@@ -36,11 +49,13 @@ class Candidates:
     Attributes:
         values: uint8[n, n_terms, 2], impact and name channel; impact 0 means that the record does not hold the term.
         bonuses: int32[n], mention bonus of each record.
+        likenesses: int32[n], likeness of each record's vector to the query's; 0 in a search by words alone.
         weights: int64[n_terms], frequency weights of the whole authorized set.
     """
 
     values: npt.NDArray[np.uint8]
     bonuses: npt.NDArray[np.int32]
+    likenesses: npt.NDArray[np.int32]
     weights: npt.NDArray[np.int64]
 
 
@@ -62,7 +77,7 @@ class Ranker(Protocol):
         """See the class."""
 
     def mix(self, request: AnalyzedRequest) -> ScoreMix:
-        """How the index adds up its channels for this query."""
+        """How the index adds up its channels for this query; ``similarity`` counts only if it is embedded."""
 
     def rank(self, request: AnalyzedRequest, candidates: Candidates) -> npt.NDArray[np.int64]:
         """int64[n], one score per candidate, each computed from its own row alone."""
@@ -76,14 +91,42 @@ class MixRow:
     mix: ScoreMix
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixes:
+    """The rows to choose a mix from, each table by rising ``max_terms``, its last row without a limit.
+
+    Attributes:
+        words: for a search by words alone; no similarity.
+        hybrid: for a query that has a vector, among few records.
+        crowding: percent of its similarity that a mix keeps with each doubling of the authorized records beyond
+            256: the more records there are, the more of them resemble any query.
+    """
+
+    words: tuple[MixRow, ...]
+    hybrid: tuple[MixRow, ...]
+    crowding: int
+
+    def of(self, request: AnalyzedRequest) -> ScoreMix:
+        """The mix for a query."""
+        rows = self.words if request.embedded is None else self.hybrid
+        mix = next(row.mix for row in rows if row.max_terms is None or request.length <= row.max_terms)
+        return replace(mix, similarity=crowded(mix.similarity, request.crowd, self.crowding))
+
+
+def crowded(similarity: int, authorized: int, crowding: int) -> int:
+    """``similarity * (crowding / 100) ** doublings``, rounded down; doublings of 256, a started one counts."""
+    doublings = max(0, (max(1, authorized) - 1).bit_length() - FEW_BITS)
+    return int(similarity * crowding**doublings // 100**doublings)
+
+
 class AdditiveRanker:
-    """The score is the index score itself: a sum over terms in int64, so the cut needs no margin."""
+    """The score is the index score itself: a sum in int64, so the cut needs no margin."""
 
     bound: Final = 0
 
-    def __init__(self, name: str, rows: tuple[MixRow, ...]) -> None:
-        self._rows = rows
-        self.version = f"{name}-{_weights_hash(rows)}"
+    def __init__(self, name: str, mixes: Mixes) -> None:
+        self._mixes = mixes
+        self.version = f"{name}-{_weights_hash(mixes)}"
 
     @classmethod
     def from_config(cls, path: Path | None = None) -> Self:
@@ -99,47 +142,53 @@ class AdditiveRanker:
 
     def mix(self, request: AnalyzedRequest) -> ScoreMix:
         """See ``Ranker``."""
-        return next(row.mix for row in self._rows if row.max_terms is None or request.length <= row.max_terms)
+        return self._mixes.of(request)
 
     def rank(self, request: AnalyzedRequest, candidates: Candidates) -> npt.NDArray[np.int64]:
         """See ``Ranker``. Empty input gives an empty array."""
-        return index_scores(candidates.values, candidates.bonuses, candidates.weights, self.mix(request))
+        return index_scores(
+            candidates.values, candidates.bonuses, candidates.likenesses, candidates.weights, self.mix(request)
+        )
 
 
-def read_ranker_file(path: Path) -> tuple[str, tuple[MixRow, ...]]:
-    """Name and rows of a ranker file.
+def read_ranker_file(path: Path) -> tuple[str, Mixes]:
+    """Name and mixes of a ranker file.
 
     Raises:
         InvalidConfiguration: if it cannot be read, a key is missing or unknown, or a value is outside its range.
     """
     config = read_yaml(path)
-    if not isinstance(config, dict) or set(config) != {"name", "mixes"}:
-        raise InvalidConfiguration(str(path), str(config), "the keys name and mixes")
-    name, raw = config["name"], config["mixes"]
+    if not isinstance(config, dict) or set(config) != {"name", "mixes", "hybrid", "crowding"}:
+        raise InvalidConfiguration(str(path), str(config), "the keys name, mixes, hybrid and crowding")
+    name = config["name"]
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InvalidConfiguration(f"{path}: name", str(name), "1 to 64 of A-Z a-z 0-9 . _ -")
-    field = f"{path}: mixes"
+    words = _table(f"{path}: mixes", config["mixes"], _WORD_FACTORS)
+    hybrid = _table(f"{path}: hybrid", config["hybrid"], _WORD_FACTORS | {"similarity": SIMILARITY_LIMIT})
+    crowding = _integer(f"{path}: crowding", config["crowding"], *CROWDING_RANGE)
+    return name, Mixes(words=words, hybrid=hybrid, crowding=crowding)
+
+
+def _table(field: str, raw: Json, limits: Mapping[str, int]) -> tuple[MixRow, ...]:
+    """The rows of one table; ``limits`` are the factors that each has, with the largest value of each."""
     if not isinstance(raw, list) or not raw:
         raise InvalidConfiguration(field, str(raw), "a list of at least one row")
-    rows = tuple(_row(f"{field}[{index}]", row) for index, row in enumerate(raw))
-    limits = [row.max_terms for row in rows]
-    bounded = [limit for limit in limits if limit is not None]
-    if limits != [*sorted(set(bounded)), None]:
-        raise InvalidConfiguration(field, str(limits), "rising max_terms, the last one null")
-    return name, rows
+    rows = tuple(_row(f"{field}[{index}]", row, limits) for index, row in enumerate(raw))
+    ends = [row.max_terms for row in rows]
+    bounded = [end for end in ends if end is not None]
+    if ends != [*sorted(set(bounded)), None]:
+        raise InvalidConfiguration(field, str(ends), "rising max_terms, the last one null")
+    return rows
 
 
-def _row(field: str, raw: Json) -> MixRow:
-    if not isinstance(raw, dict) or set(raw) != {"max_terms", "impact", "name", "presence"}:
-        raise InvalidConfiguration(field, str(raw), "the keys max_terms, impact, name and presence")
-    mix = ScoreMix(
-        impact=_integer(f"{field}.impact", raw["impact"], 0, CHANNEL_LIMIT),
-        name=_integer(f"{field}.name", raw["name"], 0, CHANNEL_LIMIT),
-        presence=_integer(f"{field}.presence", raw["presence"], 0, PRESENCE_LIMIT),
-    )
+def _row(field: str, raw: Json, limits: Mapping[str, int]) -> MixRow:
+    if not isinstance(raw, dict) or set(raw) != {"max_terms", *limits}:
+        raise InvalidConfiguration(field, str(raw), f"the keys max_terms, {', '.join(limits)}")
+    factors = {name: _integer(f"{field}.{name}", raw[name], 0, most) for name, most in limits.items()}
     unlimited = raw["max_terms"] is None
     return MixRow(
-        max_terms=None if unlimited else _integer(f"{field}.max_terms", raw["max_terms"], 1, MAX_TERMS), mix=mix
+        max_terms=None if unlimited else _integer(f"{field}.max_terms", raw["max_terms"], 1, MAX_TERMS),
+        mix=ScoreMix(**factors),
     )
 
 
@@ -149,5 +198,5 @@ def _integer(field: str, value: object, least: int, most: int) -> int:
     return value
 
 
-def _weights_hash(rows: tuple[MixRow, ...]) -> str:
-    return hashlib.blake2b(orjson.dumps(rows), digest_size=4).hexdigest()
+def _weights_hash(mixes: Mixes) -> str:
+    return hashlib.blake2b(orjson.dumps(mixes), digest_size=4).hexdigest()

@@ -11,15 +11,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from sqlalchemy import URL, Connection, insert, select
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from cluster.errors import RegistryUnavailable, UnknownGrantList
 from cluster.registry_reader import Snapshot
-from cluster.registry_schema import FORMAT, WRITING, feed, metadata, open_engine, sqlite_url
+from cluster.registry_schema import FORMAT, WRITING, feed, metadata, open_engine, sqlite_url, translated
 from cluster.registry_values import GrantList, Receipt, RegistryCounts, StaleRow, WriteOutcome
 from cluster.registry_writer import WriteBatch
 from shards.messages import Change
@@ -30,6 +28,8 @@ FILE_NAME: Final = "registry.sqlite3"
 
 _CHUNK: Final = 2_000
 """Records per statement; the transaction spans all chunks."""
+
+Value = TypeVar("Value")
 
 
 def url_in(home: Path) -> URL:
@@ -161,13 +161,18 @@ class Registry:
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """The registry at one ``seq``, for a bulk load: bodies and grant lists that belong together."""
-        with _translated(), self._engine.connect() as connection, connection.begin():
+        with translated(), self._engine.connect() as connection, connection.begin():
             yield Snapshot(connection)
 
     def get(self, record_id: str) -> Record | None:
         """The record as it stands, None where it is removed or was never there."""
         with self.snapshot() as snapshot:
             return snapshot.record(record_id)
+
+    def bodies(self, ids: Iterable[str]) -> list[bytes]:
+        """Canonical bodies of these records as they stand, in no order; removed and unknown ones are left out."""
+        with self.snapshot() as snapshot:
+            return [body for chunk in _chunks(ids) for body in snapshot.bodies_of(chunk)]
 
     def changes(self, after_seq: int, limit: int) -> list[Change]:
         """At most ``limit`` changes after ``after_seq``, in order, without a gap; no body where a record is removed."""
@@ -200,7 +205,7 @@ class Registry:
     @contextmanager
     def _writing(self) -> Iterator[WriteBatch]:
         at = self._clock().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        with _translated(), self._engine.connect() as plain:
+        with translated(), self._engine.connect() as plain:
             connection = plain.execution_options(**{WRITING: True})
             with connection.begin():
                 batch = WriteBatch(connection, at)
@@ -209,7 +214,7 @@ class Registry:
 
     def _prepare(self) -> None:
         """Make missing tables, in one transaction because other processes may be opening the same file."""
-        with _translated(), self._engine.connect() as plain:
+        with translated(), self._engine.connect() as plain:
             connection = plain.execution_options(**{WRITING: True})
             with connection.begin():
                 metadata.create_all(connection)
@@ -224,18 +229,7 @@ def _check_format(connection: Connection) -> None:
         raise RegistryUnavailable(f"its tables have format {found}; this version reads format {FORMAT}")
 
 
-def _chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
-    rest = iter(records)
+def _chunks(values: Iterable[Value]) -> Iterator[list[Value]]:
+    rest = iter(values)
     while chunk := list(islice(rest, _CHUNK)):
         yield chunk
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Database errors as our own. Only the driver's words are kept: statements would carry record text."""
-    try:
-        yield
-    except DBAPIError as exc:
-        raise RegistryUnavailable(str(exc.orig)) from exc
-    except PoolTimeout as exc:
-        raise RegistryUnavailable("no free connection in time") from exc

@@ -3,7 +3,7 @@
 It never writes, and knows nothing of who may see what: only shards and operators read here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import orjson
 from sqlalchemy import Connection, func, select
@@ -68,6 +68,11 @@ class Snapshot:
         query = select(changes.c.body).select_from(_ALIVE).where(records.c.id == record_id, records.c.status != REMOVED)
         body = self._connection.execute(query).scalar()
         return None if body is None else Record.from_json(body)
+
+    def bodies_of(self, ids: Sequence[str]) -> list[bytes]:
+        """Canonical bodies of these records, in no order; removed and unknown ones are left out."""
+        query = select(changes.c.body).select_from(_ALIVE).where(records.c.id.in_(ids), records.c.status != REMOVED)
+        return list(self._connection.execute(query).scalars())
 
     def changes(self, after_seq: int, limit: int) -> list[Change]:
         """At most ``limit`` changes after ``after_seq``, in order, without a gap."""

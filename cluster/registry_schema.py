@@ -1,9 +1,12 @@
 """The registry's tables and how its database is opened. It holds no rule about versions or sequence numbers.
 
 ``changes`` is the log and the only place of bodies; ``records`` is the current state and points into it by ``seq``.
-Removed records keep their row, so that their version is never forgotten.
+Removed records keep their row, so that their version is never forgotten. ``vectors`` is a cache beside them
+(``cluster.vector_cache``): whatever is in it can be made again.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -25,7 +28,8 @@ from sqlalchemy import (
     make_url,
 )
 from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from cluster.errors import RegistryUnavailable
@@ -101,6 +105,15 @@ grant_lists = Table(
     Column("seq", _Seq, ForeignKey("changes.seq"), nullable=False),
 )
 
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("embedder", String(256), primary_key=True),
+    Column("search_text_hash", String(32), primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+)
+"""No foreign key: a vector outlives its record, so that a text that comes back is not embedded again."""
+
 
 def sqlite_url(path: Path) -> URL:
     """The URL of a SQLite file."""
@@ -135,6 +148,17 @@ def open_engine(url: str | URL) -> Engine:
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Database errors as our own. Only the driver's words are kept: statements would carry record text."""
+    try:
+        yield
+    except DBAPIError as exc:
+        raise RegistryUnavailable(str(exc.orig)) from exc
+    except PoolTimeout as exc:
+        raise RegistryUnavailable("no free connection in time") from exc
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _: ConnectionPoolEntry) -> None:

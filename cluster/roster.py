@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from cluster.copies import Copy, Slot
 from cluster.health import CopyState, Health, health_of
+from cluster.news import News
 from shards.messages import ShardStatus
 
 _log = logging.getLogger(__name__)
@@ -30,12 +31,14 @@ class Roster:
     Attributes:
         slots: by shard, then by number of the copy.
         version: of the map.
+        news: of copies that were let in, and of what ``cluster.follower`` told the ready ones.
     """
 
     def __init__(self, *, shards: int, copies: int) -> None:
         self.slots = tuple(Slot(shard=shard, number=number) for shard in range(shards) for number in range(copies))
         # Grows across restarts, so that routers take the first map of the next supervisor for the newer one.
         self.version = time.time_ns() // 1_000_000
+        self.news = News()
         self._shards = shards
         self._moved = asyncio.Event()
 
@@ -45,6 +48,13 @@ class Roster:
             if slot.ready and slot.copy is not None:
                 yield slot, slot.copy
 
+    def serving(self) -> tuple[Slot | None, ...]:
+        """Per shard, by number, the slot whose copy answers searches, None while there is none."""
+        first: dict[int, Slot] = {}
+        for slot, _ in self.ready():
+            first.setdefault(slot.shard, slot)
+        return tuple(first.get(shard) for shard in range(self._shards))
+
     def admit(self, slot: Slot, detail: ShardStatus) -> None:
         """Let the loaded copy of a slot answer searches."""
         slot.detail = detail
@@ -52,6 +62,7 @@ class Roster:
         slot.state = CopyState.READY
         _log.info("copy_ready", extra={"shard": slot.shard, "records": detail.records, "seq": detail.seq})
         self._publish()
+        self.news.ring()
 
     def give_up(self, slot: Slot, copy: Copy, reason: str) -> None:
         """End the copy and take it off the map. Harmless where another one noticed first."""
@@ -71,10 +82,8 @@ class Roster:
 
     def view(self) -> MapView:
         """The map of now."""
-        handles: dict[int, object] = {}
-        for slot, copy in self.ready():
-            handles.setdefault(slot.shard, copy.handle)
-        return MapView(version=self.version, handles=tuple(handles.get(shard) for shard in range(self._shards)))
+        copies = (None if slot is None else slot.copy for slot in self.serving())
+        return MapView(version=self.version, handles=tuple(None if copy is None else copy.handle for copy in copies))
 
     async def view_after(self, version: int, timeout_s: float) -> MapView:
         """The map as soon as it is newer than ``version``, or the present one after ``timeout_s``."""

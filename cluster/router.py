@@ -10,25 +10,32 @@ from typing import Final
 
 from cluster.batcher import MAX_BATCH
 from cluster.budget import Deadline, Spent
-from cluster.contract import Answer, Coverage, RankedList, SearchRequest
+from cluster.contract import Answer, Coverage, Doubt, RankedList, SearchRequest
 from cluster.coverage import miss_of
+from cluster.discovery import Discovery, Shown
 from cluster.dispatcher import Dispatcher
 from cluster.documents import Library, fetch
+from cluster.embedder import Embedder
 from cluster.errors import InvalidRequest, ShardUnavailable
 from cluster.evidence import Evidence, Finalist, assemble
-from cluster.explain import term_parts
+from cluster.explain import similarity_part, term_parts
 from cluster.fanout import Replies
 from cluster.fleet import Fleet
 from cluster.partition import shard_of
 from cluster.query import AnalyzedRequest, plan_query
+from cluster.query_vectors import QueryVector, QueryVectors
 from cluster.ranker import Ranker
 from cluster.retrieval import Retrieval, Retrieved, cuts_of
 from cluster.shard_map import ShardMap
 from cluster.stopwatch import Stopwatch
+from shards.cache import BoundedCache
 from shards.record import Record, bucket_of
 from shards.scope import Scope
 
 DOCUMENT_CACHE_BYTES: Final = 64 * 2**20
+
+SCOPES: Final = 4096
+"""Scopes whose number of authorized records is remembered, so that the next search of them needs one round."""
 
 RESERVED_MS: Final = 100
 """Time kept back from the fan-out at most, so that a hung shard leaves the others' documents time to arrive."""
@@ -44,6 +51,8 @@ class Router:
         shard_map: the shards; replaced whole by ``replace_map``.
         ranker: decides relevance.
         dispatcher: decides the delivery.
+        embedder: of the vectors that the shards hold; None searches by words alone.
+        discovery: how much of the ranked list is shown; the default turns nobody away and shortens nothing.
         max_batch: most queries in one call to a shard.
         document_cache_bytes: estimated bytes of parsed records kept, 0 for none.
     """
@@ -54,14 +63,19 @@ class Router:
         *,
         ranker: Ranker,
         dispatcher: Dispatcher,
+        embedder: Embedder | None = None,
+        discovery: Discovery = Discovery(),  # noqa: B008 -- frozen, and shared by whoever wants nothing else
         max_batch: int = MAX_BATCH,
         document_cache_bytes: int = DOCUMENT_CACHE_BYTES,
     ) -> None:
         self._fleet = Fleet.of(shard_map, max_batch)
         self._ranker = ranker
         self._dispatcher = dispatcher
+        self._vectors = QueryVectors(embedder)
+        self._discovery = discovery
         self._max_batch = max_batch
         self._library = Library(document_cache_bytes)
+        self._crowds: BoundedCache[str, int] = BoundedCache(SCOPES)
 
     async def search(self, request: SearchRequest) -> Answer:
         """Answer one request: typed, inside every ceiling, at the deadline at the latest.
@@ -72,14 +86,19 @@ class Router:
         watch, fleet = Stopwatch(request.deadline.clock), self._fleet
         question = _plan(request)
         watch.lap("plan")
-        retrieval = self._retrieval(request, question, fleet)
+        vector = await self._vectors.of(request.query, request.deadline)
+        watch.lap("embed")
+        retrieval = self._retrieval(request, question, vector, fleet)
         found = await retrieval.run(cuts_of(request.budget, self._ranker.bound), whole_list=False)
+        self._crowds.put(request.scope.fingerprint, found.question.crowd, size_bytes=1)
         watch.lap("search")
-        finalists, replies = await self._look_up(request, question, found, fleet)
+        shown = await self._discovery.shown(request, found, fleet.lanes, _before(request.deadline))
+        finalists, replies = await self._look_up(request, found, shown, fleet)
         watch.lap("documents")
         evidence = assemble(finalists, request.budget)
         watch.lap("evidence")
-        return self._answer(request, found, evidence, fleet.coverage(request.scope, replies), watch)
+        coverage = fleet.coverage(request.scope, replies)
+        return self._answer(request, found, shown, evidence=evidence, coverage=coverage, watch=watch)
 
     async def candidates(self, request: SearchRequest) -> RankedList:
         """The ranked candidates of a request at a cut of ``budget.candidate_k``, before documents and evidence.
@@ -87,8 +106,9 @@ class Router:
         Raises:
             InvalidRequest: as ``search``.
         """
-        fleet = self._fleet
-        retrieval = self._retrieval(request, _plan(request), fleet)
+        fleet, question = self._fleet, _plan(request)
+        vector = await self._vectors.of(request.query, request.deadline)
+        retrieval = self._retrieval(request, question, vector, fleet)
         found = await retrieval.run((request.budget.candidate_k,), whole_list=True)
         rows, scores = found.ranking.result(request.pinned, request.budget.rerank_k)
         coverage = fleet.coverage(request.scope, found.replies)
@@ -96,8 +116,9 @@ class Router:
             ids=rows.ids,
             scores=tuple(scores),
             matched=rows.matched,
-            exact=found.ranking.settled and coverage.full,
+            exact=_doubt(found, coverage) is None,
             coverage=coverage,
+            vectors=found.vectors,
         )
 
     async def documents(self, scope: Scope, ids: Sequence[str], deadline: Deadline) -> tuple[Record, ...]:
@@ -132,17 +153,23 @@ class Router:
     def close(self) -> None:
         """Break off what nobody waits for any more; running requests still end by themselves."""
         self._fleet.retire()
+        self._vectors.close()
 
-    def _retrieval(self, request: SearchRequest, question: AnalyzedRequest, fleet: Fleet) -> Retrieval:
-        reserved_ms = min(RESERVED_MS, request.deadline.remaining_ms() / RESERVED_SHARE)
-        deadline = Deadline(request.deadline.at_s - reserved_ms / 1000, request.deadline.clock)
-        return Retrieval(request, question, ranker=self._ranker, lanes=fleet.lanes, deadline=deadline)
+    def _retrieval(
+        self, request: SearchRequest, question: AnalyzedRequest, vector: QueryVector, fleet: Fleet
+    ) -> Retrieval:
+        crowd = self._crowds.get(request.scope.fingerprint) or 0
+        deadline = _before(request.deadline)
+        return Retrieval(
+            request, question, vector, crowd=crowd, ranker=self._ranker, lanes=fleet.lanes, deadline=deadline
+        )
 
     async def _look_up(
-        self, request: SearchRequest, question: AnalyzedRequest, found: Retrieved, fleet: Fleet
+        self, request: SearchRequest, found: Retrieved, shown: Shown, fleet: Fleet
     ) -> tuple[list[Finalist], Replies]:
         """The result with its records; a shard that cannot give its own counts as not searched."""
-        rows, scores = found.ranking.result(request.pinned, request.budget.evidence_k)
+        rows, scores, question = shown.rows, shown.scores, found.question
+        similar = request.explain and question.embedded is not None
         pieces, gaps = await self._library.pieces(rows, request.scope, fleet.lanes, request.deadline)
         finalists = [
             Finalist(
@@ -150,14 +177,22 @@ class Router:
                 score=scores[row],
                 bonus=int(rows.bonuses[row]),
                 pinned=rows.ids[row] in request.pinned,
-                parts=term_parts(row, rows, question.terms, found.mix) if request.explain else (),
+                parts=term_parts(row, rows, question, found.mix) if request.explain else (),
+                similarity=similarity_part(row, rows, found.mix) if similar else None,
             )
             for row in sorted(pieces)
         ]
         return finalists, found.replies.without(gaps)
 
     def _answer(
-        self, request: SearchRequest, found: Retrieved, evidence: Evidence, coverage: Coverage, watch: Stopwatch
+        self,
+        request: SearchRequest,
+        found: Retrieved,
+        shown: Shown,
+        *,
+        evidence: Evidence,
+        coverage: Coverage,
+        watch: Stopwatch,
     ) -> Answer:
         rows, hits = found.ranking.rows, evidence.hits
         matching = {record_id for record_id, score in zip(rows.ids, rows.scores.tolist(), strict=True) if score > 0}
@@ -172,17 +207,21 @@ class Router:
         return Answer(
             request_id=request.request_id,
             hits=hits,
-            miss=None if hits else miss_of(coverage, dropped=evidence.dropped),
+            miss=None if hits else miss_of(coverage, dropped=evidence.dropped, abstained=shown.abstained),
             plan=self._dispatcher.plan(request.query, hits) if hits else None,
             budget=request.budget,
             spent=spent,
             coverage=coverage,
             truncated=rows.matched > sum(1 for hit in hits if hit.record.id in matching),
-            exact=found.ranking.settled and coverage.full,
+            doubt=_doubt(found, coverage),
+            vectors=found.vectors,
             index_position=_position(found.replies),
             ranker=self._ranker.version,
             timings_ms=watch.timings_ms(),
             seq=min((reply.seq for reply in found.replies.hits.values()), default=0),
+            rounds=found.rounds,
+            talk=shown.talk,
+            adaptive_k=shown.adaptive_k,
         )
 
 
@@ -192,6 +231,16 @@ def _plan(request: SearchRequest) -> AnalyzedRequest:
             "pinned", f"{len(request.pinned)} ids", f"at most evidence_k = {request.budget.evidence_k}"
         )
     return plan_query(request.query)
+
+
+def _before(deadline: Deadline) -> Deadline:
+    """The end of a search, with time left for the documents."""
+    reserved_ms = min(RESERVED_MS, deadline.remaining_ms() / RESERVED_SHARE)
+    return Deadline(deadline.at_s - reserved_ms / 1000, deadline.clock)
+
+
+def _doubt(found: Retrieved, coverage: Coverage) -> Doubt | None:
+    return found.ranking.doubt if coverage.full else Doubt.COVERAGE
 
 
 def _position(replies: Replies) -> str:

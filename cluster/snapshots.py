@@ -36,6 +36,12 @@ class SnapshotStore:
         """Where to save the snapshot of a shard at ``seq``."""
         return self._root / str(shard) / _name(seq, self._mark(seq))
 
+    def renamed(self, path: Path, shard: int, seq: int) -> Path:
+        """The same snapshot as the one at ``seq``; an older one that stands there gives way."""
+        place = self.place(shard, seq)
+        self.discard(place)
+        return path.rename(place)
+
     def discard(self, path: Path) -> None:
         """Remove one snapshot."""
         shutil.rmtree(path, ignore_errors=True)

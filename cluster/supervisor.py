@@ -1,16 +1,20 @@
 """Supervisor: the single writer. It owns the registry; no write is acknowledged before every copy has it.
 
-``cluster.follower`` brings the copies there, ``cluster.keeper`` keeps them alive. All three are plain asyncio without
-Ray: ``cluster.placement`` runs them as an actor and launches the copies. It routes no search; routers get the map from
-it and talk to the copies themselves.
+``cluster.follower`` brings the copies there, ``cluster.keeper`` keeps them alive, ``cluster.embedding`` gives their
+records vectors. All are plain asyncio without Ray: ``cluster.placement`` runs them as an actor and launches the copies.
+It routes no search; routers get the map from it and talk to the copies themselves.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from cluster.control import ClusterStatus, Receipt
+from cluster.control import ClusterStatus, EmbeddingState, EmbeddingStatus, Receipt
 from cluster.copies import Launch
+from cluster.embedding import Embedding, VectorSource
+from cluster.finishing import Finishing
 from cluster.follower import Follower
 from cluster.keeper import Keeper
 from cluster.loading import Loader
@@ -20,6 +24,10 @@ from cluster.registry_values import RegistryCounts
 from cluster.roster import MapView, Roster
 from cluster.writes import RegistryWrites
 from shards.record import BUCKETS, Record, Status
+
+_log = logging.getLogger(__name__)
+
+_NO_EMBEDDING: Final = EmbeddingStatus(state=EmbeddingState.OFF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +50,21 @@ class Supervisor:
 
     An acknowledged write is in the registry and in every copy that answers searches: a copy that does not apply it in
     time is killed first. Changes reach the copies under one lock, so all ready ones stand at the same seq.
+
+    Args:
+        vectors: where the records' vectors come from; None is a search by words alone.
     """
 
     def __init__(
-        self, registry: Registry, loader: Loader, launch: Launch, *, shards: int, copies: int, pace: Pace
+        self,
+        registry: Registry,
+        loader: Loader,
+        launch: Launch,
+        *,
+        shards: int,
+        copies: int,
+        pace: Pace,
+        vectors: VectorSource | None = None,
     ) -> None:
         self._registry = registry
         self._writes = RegistryWrites(registry)
@@ -62,6 +81,8 @@ class Supervisor:
             patience_s=pace.apply_timeout_s,
             health_period_s=pace.health_period_s,
         )
+        self._vectors = vectors
+        self._embedding: Embedding | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._fault: BaseException | None = None
         self._fault_seen = asyncio.Event()
@@ -81,6 +102,27 @@ class Supervisor:
         self._tasks.append(asyncio.create_task(self._follower.poll(self._pace.poll_s)))
         for task in self._tasks:
             task.add_done_callback(self._ended)
+        if self._vectors is not None:
+            self._start_embedding(self._vectors)
+
+    def _start_embedding(self, source: VectorSource) -> None:
+        self._embedding = embedding = Embedding(
+            source, self._registry, self._roster, shards=self._shards, patience_s=self._pace.apply_timeout_s
+        )
+        finishing = Finishing(
+            embedding, source.cache, roster=self._roster, follower=self._follower, keeper=self._keeper
+        )
+
+        def ended(task: asyncio.Task[None]) -> None:
+            # A defect there must not end the searches by words here.
+            if not task.cancelled() and (fault := task.exception()) is not None:
+                _log.critical("embedding_ended", exc_info=fault)
+                embedding.broken(fault)
+
+        for work in (embedding.run(), finishing.run()):
+            task = asyncio.create_task(work)
+            task.add_done_callback(ended)
+            self._tasks.append(task)
 
     async def stop(self) -> None:
         """End every copy; those that moved on since their snapshot are saved first."""
@@ -124,7 +166,12 @@ class Supervisor:
             records=_alive(counts),
             map_version=self._roster.version,
             copies=tuple(slot.status() for slot in self._roster.slots),
+            embedding=self.embedding(),
         )
+
+    def embedding(self) -> EmbeddingStatus:
+        """The part of the status that costs nothing to ask for."""
+        return _NO_EMBEDDING if self._embedding is None else self._embedding.status()
 
     async def upsert(self, records: Sequence[Record], tenants: frozenset[str] | None = None) -> tuple[Receipt, ...]:
         """See ``ControlPlane.upsert``."""

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from evals.peers.flat_text import flat_text
 from evals.run import Progress
 from shards.analyzer import analyze_query, terms_of
 from shards.record import Record
@@ -22,7 +23,7 @@ B: Final = 0.75
 class Bm25Index:
     """BM25 (Robertson & Zaragoza 2009, eq. 3.15) with idf ``ln(1 + (N - df + 0.5) / (df + 0.5))``.
 
-    The flat field is name, description, parameters' JSON text, namespace and tags, in this order.
+    The flat field is that of ``evals.peers.flat_text``.
     """
 
     def __init__(self, records: Sequence[Record], progress: Progress = lambda _: None) -> None:
@@ -32,7 +33,7 @@ class Bm25Index:
         lengths = np.zeros(len(ordered), np.float64)
         postings: dict[str, list[tuple[int, int]]] = {}
         for row, record in enumerate(ordered):
-            counts = Counter(terms_of(_flat(record)))
+            counts = Counter(terms_of(flat_text(record)))
             lengths[row] = counts.total()
             for term, count in counts.items():
                 postings.setdefault(term, []).append((row, count))
@@ -66,7 +67,3 @@ def _best_rows(scores: npt.NDArray[np.float64], k: int) -> list[int]:
         matched = matched[scores[matched] >= kth]
     order = np.argsort(-scores[matched], kind="stable")[:k]
     return [int(row) for row in matched[order]]
-
-
-def _flat(record: Record) -> str:
-    return "\n".join((record.name, record.description, record.parameters, record.namespace, *record.tags))

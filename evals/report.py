@@ -3,10 +3,12 @@
 Shares lie in 0..1 over the questions they concern; a share of no questions is null, never 0.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final, TypedDict
 
 from evals.metrics import hit, mean, ndcg, percentile, recall
+from evals.misses import Miss, counts_of
 from evals.run import Outcome, Run
 
 Share = float | None
@@ -34,44 +36,64 @@ class Quality(TypedDict):
 class Report(Quality):
     """``Quality`` of a whole run, what the answers claim of themselves, and the time of each.
 
-    ``parity_with_full_rank`` is the share of the ``parity_checked`` exact answers whose ids and scores equal those of
-    ranking everything. ``unknown_labels`` counts relevant ids that no tool has; ``joined`` tool rows of a known id.
+    ``identity`` names what decides the order. ``parity_with_full_rank`` is the share of the ``parity_checked`` exact
+    answers that are what ranking everything gives. ``unknown_labels`` counts relevant ids that no tool has; ``joined``
+    tool rows of a known id; ``misses`` relevant ids that an answer of ``k`` lacks, by reason. ``mean_hits`` is the
+    average size of an answer that has hits. ``vectors`` counts what became of the questions' vectors, and
+    ``p50_embed_ms`` is the part of the time that embedding a question took; empty and null without vectors.
     """
 
     system: str
+    identity: dict[str, str]
+    k: int
     tools: int
     joined: int
     unknown_labels: int
     exact_share: Share
     parity_with_full_rank: Share
     parity_checked: int
+    mean_hits: Share
+    misses: dict[str, int]
     p50_ms: float
     p95_ms: float
+    p50_embed_ms: Share
+    vectors: dict[str, int]
     by_lang: dict[str, Quality]
+    by_kind: dict[str, Quality]
 
 
-def report_of(run: Run, ks: Sequence[int], cuts: Sequence[int]) -> Report:
-    """The report of a run at the given answer sizes and candidate cuts."""
+def report_of(run: Run, misses: Sequence[Miss], ks: Sequence[int], cuts: Sequence[int]) -> Report:
+    """The report of a run and its misses at the given answer sizes and candidate cuts."""
     claims = [outcome.found.exact for outcome in run.outcomes if outcome.found.exact is not None]
     parities = [outcome.parity for outcome in run.outcomes if outcome.parity is not None]
     times = [outcome.found.elapsed_ms for outcome in run.outcomes]
-    languages = sorted({outcome.question.lang for outcome in run.outcomes})
+    embedding = [outcome.found.embed_ms for outcome in run.outcomes if outcome.found.vectors]
     return Report(
         system=run.system,
+        identity=dict(run.identity),
+        k=run.k,
         tools=run.tools,
         joined=run.joined,
         unknown_labels=run.unknown_labels,
         exact_share=mean([float(claim) for claim in claims]),
         parity_with_full_rank=mean([float(parity) for parity in parities]),
         parity_checked=len(parities),
+        mean_hits=mean([float(len(one.found.ranked)) for one in run.outcomes if one.found.ranked]),
+        misses=counts_of(misses),
         p50_ms=percentile(times, 0.5),
         p95_ms=percentile(times, 0.95),
-        by_lang={
-            language: _quality([one for one in run.outcomes if one.question.lang == language], ks, cuts)
-            for language in languages
-        },
+        p50_embed_ms=percentile(embedding, 0.5) if embedding else None,
+        vectors=dict(Counter(one.found.vectors for one in run.outcomes if one.found.vectors)),
+        by_lang=_parts([(one.question.lang, one) for one in run.outcomes], ks, cuts),
+        by_kind=_parts([(one.question.kind, one) for one in run.outcomes if one.question.kind], ks, cuts),
         **_quality(run.outcomes, ks, cuts),
     )
+
+
+def _parts(labelled: Sequence[tuple[str, Outcome]], ks: Sequence[int], cuts: Sequence[int]) -> dict[str, Quality]:
+    """The outcomes of each label apart, labels in order."""
+    labels = sorted({label for label, _ in labelled})
+    return {label: _quality([one for other, one in labelled if other == label], ks, cuts) for label in labels}
 
 
 def _quality(outcomes: Sequence[Outcome], ks: Sequence[int], cuts: Sequence[int]) -> Quality:
@@ -95,7 +117,7 @@ def _recall(outcomes: Sequence[Outcome], k: int) -> Share:
 
 
 def _hit(outcomes: Sequence[Outcome], k: int) -> Share:
-    return mean([hit(one.found.ranked, one.question.relevant | one.question.acceptable, k) for one in outcomes])
+    return mean([hit(one.found.ranked, one.question.wanted, k) for one in outcomes])
 
 
 def _candidate_recall(outcomes: Sequence[Outcome], n: int) -> Share:

@@ -9,18 +9,27 @@ from typing import Literal, NotRequired
 import orjson
 from typing_extensions import TypedDict
 
-from cluster.contract import Answer, Coverage, Hit, TermPart
+from cluster.contract import Answer, Coverage, Hit, SimilarityPart, TalkVerdict, TermPart
 from serve_app.record_view import EvidenceView, evidence_view
 from shards.record import BUCKETS
 
 
 class PartView(TypedDict):
-    """One term's share of a score."""
+    """One term's share of a score; ``instead_of`` is the word of the question that it was taken for, where it was."""
 
     term: str
     weight: int
     impact: int
     name: int
+    score: int
+    instead_of: NotRequired[str]
+
+
+class SimilarityView(TypedDict):
+    """The vector's share of a score; a likeness of 1024 is what the models call a sure one."""
+
+    likeness: int
+    weight: int
     score: int
 
 
@@ -38,6 +47,7 @@ class HitView(TypedDict):
     record: EvidenceView
     bonus: NotRequired[int]
     parts: NotRequired[list[PartView]]
+    similarity: NotRequired[SimilarityView | None]
 
 
 class MissView(TypedDict):
@@ -86,8 +96,40 @@ class CoverageView(TypedDict):
     gaps: list[Literal["timeout", "unavailable", "behind"]]
 
 
+class VectorsView(TypedDict):
+    """Whether vectors had a part in this answer (``used``), or why it was made by words alone.
+
+    ``missing`` counts the caller's own records that have no vector yet.
+    """
+
+    state: Literal["off", "used", "language", "embedding", "timeout", "failed"]
+    embedder: str
+    missing: int
+
+
+class TalkView(TypedDict):
+    """Whether the request was taken for talk: something speaks for it, and ``score`` is below ``threshold``.
+
+    ``shared``, ``likeness``, ``words`` and ``nearer`` are the signals in the score; a ``named`` record always stays.
+    """
+
+    abstained: bool
+    score: int
+    threshold: int
+    shared: int
+    likeness: int
+    words: int
+    nearer: int
+    named: bool
+    rule: str
+
+
 class AnswerView(TypedDict):
-    """Body of a search's answer: ``hits`` or a ``miss``, never both."""
+    """Body of a search's answer: ``hits`` or a ``miss``, never both; ``doubt`` says why it is not ``exact``.
+
+    ``adaptive_k`` is the K that the curve of the scores gave, null where the request's own was used. ``talk`` is there
+    where an explanation was asked for, and null where abstention is off or a part of the index did not answer.
+    """
 
     request_id: str
     kind: Literal["hits", "miss"]
@@ -99,13 +141,17 @@ class AnswerView(TypedDict):
     coverage: CoverageView
     truncated: bool
     exact: bool
+    doubt: Literal["coverage", "cut", "graph", "ranker"] | None
+    vectors: VectorsView
+    adaptive_k: int | None
+    talk: NotRequired[TalkView | None]
     index_position: str
     ranker: str
     timings_ms: dict[str, float]
 
 
 def answer_bytes(answer: Answer, *, explain: bool) -> bytes:
-    """The JSON of an answer; ``explain`` adds the parts of each score."""
+    """The JSON of an answer; ``explain`` adds the parts of each score, and whether it was taken for talk."""
     view: dict[str, object] = {
         "request_id": answer.request_id,
         "kind": "miss" if answer.miss else "hits",
@@ -117,6 +163,10 @@ def answer_bytes(answer: Answer, *, explain: bool) -> bytes:
         "coverage": coverage_view(answer.coverage),
         "truncated": answer.truncated,
         "exact": answer.exact,
+        "doubt": answer.doubt,
+        "vectors": answer.vectors,
+        "adaptive_k": answer.adaptive_k,
+        **({"talk": talk_view(answer.talk)} if explain else {}),
         "index_position": answer.index_position,
         "ranker": answer.ranker,
         "timings_ms": answer.timings_ms,
@@ -139,10 +189,43 @@ def coverage_view(coverage: Coverage) -> CoverageView:
 
 def parts_view(parts: tuple[TermPart, ...]) -> list[PartView]:
     """The shares of a score in the order of the query's terms."""
-    return [
-        {"term": part.term, "weight": part.weight, "impact": part.impact, "name": part.name, "score": part.score}
-        for part in parts
-    ]
+    return [_part(part) for part in parts]
+
+
+def _part(part: TermPart) -> PartView:
+    view: PartView = {
+        "term": part.term,
+        "weight": part.weight,
+        "impact": part.impact,
+        "name": part.name,
+        "score": part.score,
+    }
+    if part.instead_of:
+        view["instead_of"] = part.instead_of
+    return view
+
+
+def similarity_view(part: SimilarityPart | None) -> SimilarityView | None:
+    """The vector's share, None in an answer by words alone."""
+    return None if part is None else {"likeness": part.likeness, "weight": part.weight, "score": part.score}
+
+
+def talk_view(verdict: TalkVerdict | None) -> TalkView | None:
+    """The verdict with its numbers, None where nobody asked."""
+    if verdict is None:
+        return None
+    signals = verdict.signals
+    return {
+        "abstained": verdict.abstained,
+        "score": verdict.score,
+        "threshold": verdict.threshold,
+        "shared": signals.shared,
+        "likeness": signals.likeness,
+        "words": signals.words,
+        "nearer": signals.nearer,
+        "named": signals.named,
+        "rule": verdict.rule,
+    }
 
 
 def _hit(rank: int, hit: Hit, *, explain: bool) -> HitView:
@@ -160,4 +243,5 @@ def _hit(rank: int, hit: Hit, *, explain: bool) -> HitView:
     if explain:
         view["bonus"] = hit.bonus
         view["parts"] = parts_view(hit.parts)
+        view["similarity"] = similarity_view(hit.similarity)
     return view

@@ -10,7 +10,9 @@ from typing import Any, Final
 from ray import serve
 
 from cluster.config import Settings
+from cluster.discovery import discovery_of
 from cluster.dispatcher import RuleDispatcher
+from cluster.embedders import query_embedder
 from cluster.map_watch import MapWatch
 from cluster.ranker import AdditiveRanker
 from cluster.ray_control import RayControlPlane
@@ -42,10 +44,13 @@ class Edge:
         audit.write_events(logging.StreamHandler())
         control = RayControlPlane(supervisor)
         watch = MapWatch(control)
+        embedder = await asyncio.to_thread(query_embedder, settings.vectors)
         router = Router(
             await watch.first(),
             ranker=AdditiveRanker.from_config(settings.ranker),
             dispatcher=RuleDispatcher(),
+            embedder=embedder,
+            discovery=await asyncio.to_thread(discovery_of, settings, embedder),
             max_batch=settings.cluster.max_batch,
         )
         policy = Policy.load(settings.policy)

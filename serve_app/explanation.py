@@ -11,8 +11,17 @@ from typing import Final, Literal
 import orjson
 from typing_extensions import TypedDict
 
-from cluster.contract import Coverage, Hit, SearchRequest, TermPart
-from serve_app.answer import CoverageView, PartView, coverage_view, parts_view
+from cluster.contract import Answer, Coverage, Hit, SearchRequest, SimilarityPart, TalkVerdict, TermPart
+from serve_app.answer import (
+    CoverageView,
+    PartView,
+    SimilarityView,
+    TalkView,
+    coverage_view,
+    parts_view,
+    similarity_view,
+    talk_view,
+)
 from serve_app.asking import Call, question
 from serve_app.problems import NOT_FOUND, Refused
 from serve_app.services import Services
@@ -27,7 +36,9 @@ class Outcome(StrEnum):
 
     ``hit``: it is in the answer. ``outranked``: k others score higher. ``cut_by_budget``: its rank is within k, but
     the evidence tokens ran out. ``not_a_candidate``: it shares nothing with the question.
-    ``filtered_by_narrowing``: the request leaves it out. ``not_searched``: its part of the index did not answer.
+    ``abstained``: the request was taken for talk. ``cut_by_scores``: its rank is within k, but an adaptive K ended the
+    answer before it. ``filtered_by_narrowing``: the request leaves it out. ``not_searched``: its part of the index did
+    not answer.
     """
 
     HIT = "hit"
@@ -35,6 +46,8 @@ class Outcome(StrEnum):
     NOT_A_CANDIDATE = "not_a_candidate"
     FILTERED_BY_NARROWING = "filtered_by_narrowing"
     CUT_BY_BUDGET = "cut_by_budget"
+    CUT_BY_SCORES = "cut_by_scores"
+    ABSTAINED = "abstained"
     NOT_SEARCHED = "not_searched"
 
 
@@ -57,7 +70,9 @@ class Explanation:
     kth_score: int | None = None
     bonus: int = 0
     parts: tuple[TermPart, ...] = ()
+    similarity: SimilarityPart | None = None
     coverage: Coverage | None = None
+    talk: TalkVerdict | None = None
 
 
 class ExplanationView(TypedDict):
@@ -65,14 +80,19 @@ class ExplanationView(TypedDict):
 
     request_id: str
     id: str
-    outcome: Literal["hit", "outranked", "not_a_candidate", "filtered_by_narrowing", "cut_by_budget", "not_searched"]
+    outcome: Literal[
+        "hit", "outranked", "not_a_candidate", "filtered_by_narrowing", "cut_by_budget", "cut_by_scores", "abstained",
+        "not_searched",
+    ]  # fmt: skip
     k: int
     rank: int | None
     score: int | None
     kth_score: int | None
     bonus: int
     parts: list[PartView]
+    similarity: SimilarityView | None
     coverage: CoverageView | None
+    talk: TalkView | None
 
 
 async def explain_record(services: Services, call: Call, body: ExplainBody) -> Explanation:
@@ -108,7 +128,7 @@ async def _explain_ranked(services: Services, request: SearchRequest, record_id:
     elif measured.score <= 0:
         outcome = Outcome.NOT_A_CANDIDATE
     else:
-        outcome = Outcome.CUT_BY_BUDGET if rank is not None and rank <= k else Outcome.OUTRANKED
+        outcome = _ended_before(rank, k, answer)
     return Explanation(
         id=record_id,
         outcome=outcome,
@@ -118,7 +138,20 @@ async def _explain_ranked(services: Services, request: SearchRequest, record_id:
         kth_score=ranked.scores[k - 1] if len(ranked.scores) >= k else None,
         bonus=measured.bonus,
         parts=measured.parts,
+        similarity=measured.similarity,
         coverage=answer.coverage if ranked.coverage.full else ranked.coverage,
+        talk=answer.talk,
+    )
+
+
+def _ended_before(rank: int | None, k: int, answer: Answer) -> Outcome:
+    """Why a record that matches is not in an answer."""
+    if answer.talk is not None and answer.talk.abstained:
+        return Outcome.ABSTAINED
+    if rank is None or rank > k:
+        return Outcome.OUTRANKED
+    return (
+        Outcome.CUT_BY_SCORES if answer.adaptive_k is not None and rank > answer.adaptive_k else Outcome.CUT_BY_BUDGET
     )
 
 
@@ -141,6 +174,8 @@ def explanation_bytes(request_id: str, explanation: Explanation) -> bytes:
         "kth_score": explanation.kth_score,
         "bonus": explanation.bonus,
         "parts": parts_view(explanation.parts),
+        "similarity": similarity_view(explanation.similarity),
         "coverage": coverage_view(explanation.coverage) if explanation.coverage else None,
+        "talk": talk_view(explanation.talk),
     }
     return orjson.dumps(view)

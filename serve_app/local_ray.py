@@ -17,7 +17,7 @@ from ray import serve
 from ray.exceptions import RayError
 
 from cluster.config import Settings
-from cluster.control import ClusterStatus
+from cluster.control import ClusterStatus, EmbeddingStatus
 from cluster.placement import NAMESPACE, start_supervisor
 from serve_app.app import APP, build_app
 
@@ -138,6 +138,15 @@ class LocalRay:
         """The cluster as the supervisor sees it now."""
         with self._starting("The supervisor"):
             status: ClusterStatus = ray.get(self._supervisor.status.remote(), timeout=_STATUS_TIMEOUT_S)
+        return status
+
+    def embedding(self) -> EmbeddingStatus | None:
+        """How far the embedding of records is; None while the supervisor does not say, as after its replacement."""
+        try:
+            status: EmbeddingStatus = ray.get(self._supervisor.embedding.remote(), timeout=_STATUS_TIMEOUT_S)
+        except RayError:
+            _log.debug("no_status", exc_info=True)
+            return None
         return status
 
     @contextmanager

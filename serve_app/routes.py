@@ -44,7 +44,7 @@ class ReadRoutes:
         return json_response(stored_view(found))
 
     async def status(self) -> Response:
-        """How the cluster is: every shard copy, its counts over all tenants, and the index position."""
+        """How the cluster is: every shard copy, counts over all tenants, the index position, the vectors."""
         return json_response(asdict(await cluster_status(self._services)))
 
     async def healthz(self) -> Response:

@@ -1,16 +1,28 @@
 """ShardActor: a shard as a Ray actor. Thin: it only hands messages to ``shards.shard.Shard``.
 
-One thread runs one method at a time, which is the cheapest form of an actor and keeps a shard free of locks. It knows
-nothing of placement; ``cluster.placement`` makes it, and ends it when it is slow to answer.
+One thread runs one method at a time, which is the cheapest form of an actor and keeps a shard free of locks; only
+snapshots are written beside it, from a state that no longer changes. It knows nothing of placement;
+``cluster.placement`` makes it, and ends it when it is slow to answer.
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ray
 
-from shards.messages import Change, Document, DocumentRequest, ShardHits, ShardQuery, ShardStatus
+from shards.messages import (
+    Change,
+    Document,
+    DocumentRequest,
+    MissingVector,
+    NewVector,
+    ShardHits,
+    ShardQuery,
+    ShardStatus,
+)
 
 if TYPE_CHECKING:
     from shards.shard import Shard
@@ -22,6 +34,8 @@ class ShardActor:
     def __init__(self, number: int) -> None:
         self._number = number
         self._shard = self._shard_class()(number)
+        self._saver = ThreadPoolExecutor(1, "save")
+        self._saves: Future[None] = Future()
 
     def open(self, directory: str) -> int:
         """Replace the shard by its snapshot and return the seq it stands at.
@@ -32,9 +46,22 @@ class ShardActor:
         self._shard = self._shard_class().open(self._number, Path(directory))
         return self._shard.status().seq
 
-    def save(self, directory: str) -> None:
-        """See ``Shard.save``."""
-        self._shard.save(Path(directory))
+    def begin_save(self, directory: str) -> int:
+        """Start to write the present state, as ``Shard.save`` does, in a thread; the seq that it stands for.
+
+        Hashing and the disk take a second or more, which no search and no sign of life shall wait for.
+        """
+        # A shard's index is replaced and never changed, so this one stays at the present state.
+        frozen = copy(self._shard)
+        self._saves = self._saver.submit(frozen.save, Path(directory))
+        return frozen.status().seq
+
+    def saving(self) -> bool:
+        """Whether the snapshot that was begun last is still being written; raises what ended it, if anything did."""
+        if not self._saves.done():
+            return True
+        self._saves.result()
+        return False
 
     def begin_load(self) -> None:
         """See ``Shard.begin_load``."""
@@ -51,6 +78,18 @@ class ShardActor:
     def apply(self, after_seq: int, upto_seq: int, changes: Sequence[Change]) -> int:
         """See ``Shard.apply``."""
         return self._shard.apply(after_seq, upto_seq, changes)
+
+    def missing_vectors(self, embedder: str, limit: int) -> tuple[MissingVector, ...]:
+        """See ``Shard.missing_vectors``."""
+        return self._shard.missing_vectors(embedder, limit)
+
+    def take_vectors(self, embedder: str, vectors: Sequence[NewVector]) -> int:
+        """See ``Shard.take_vectors``."""
+        return self._shard.take_vectors(embedder, vectors)
+
+    def build_graph(self) -> bool:
+        """See ``Shard.build_graph``."""
+        return self._shard.build_graph()
 
     def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
         """See ``Shard.search``."""

@@ -6,7 +6,7 @@ It composes what ``shards.analysis`` knows of scripts and languages; it knows no
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
@@ -14,8 +14,10 @@ from importlib.resources import files
 from typing import Final
 
 from shards.analysis import cjk, persian
-from shards.analysis.actions import LEXICONS, is_action, read_actions, read_tool_words
+from shards.analysis.compounds import pieces_of
 from shards.analysis.identifiers import parts_of, without_clitic
+from shards.analysis.lexicons import ACTIONS, CONCEPTS, LEXICONS, TOOL_WORDS
+from shards.analysis.marks import ACTION, CONCEPT, Marks
 from shards.analysis.scripts import ASCII_RUN, RUN, is_unsegmented, normalise
 from shards.analysis.stemming import stem
 from shards.analysis.stopwords import FILLERS, STOPWORDS
@@ -45,6 +47,12 @@ UNREPEATED: Final = 180
 ACTION_WEIGHTS: Final = ((6, 192), (12, 96), (MAX_TERMS, 24))
 """Weight of an action by the number of other terms: in a short query the verb is the wish, in a long one it is talk."""
 
+CONCEPT_SHARE: Final = 32
+"""Weight, of ``FULL``, of a concept beside the word that says it: the same word counts for more than another."""
+
+BRIDGE_SHARE: Final = 128
+"""As ``CONCEPT_SHARE``, for words of other scripts than Latin: most tools have English names that they cannot meet."""
+
 LONG_QUERY: Final = 12
 """Terms above which a query tells a story; its verbs are then those of talk, as in "can you find out"."""
 
@@ -59,10 +67,12 @@ class AnalyzedQuery:
     Attributes:
         terms: distinct terms in order of first appearance, at most ``shards.messages.MAX_TERMS``.
         weights: 1..256 per term, 256 = full weight.
+        length: how many of the terms are words or actions; concepts only repeat what the words say.
     """
 
     terms: tuple[str, ...]
     weights: tuple[int, ...]
+    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +90,7 @@ def tokens_of(text: str) -> list[Token]:
     tokens: list[Token] = []
     for run in runs:
         if not ascii_only and is_unsegmented(run):
-            tokens.extend(_token(pair) for pair in cjk.pairs(run))
+            tokens.extend(_token(pair) for clause in cjk.clauses(run) for pair in cjk.pairs(clause))
         else:
             tokens.extend(_tokens_of_run(run))
     return tokens
@@ -104,10 +114,12 @@ def analyze_query(text: str) -> AnalyzedQuery:
         said = weight * UNREPEATED // FULL if counts[term] == 1 else weight
         chosen[term] = said * TALK // FULL if is_long and _is_verb(term) else said
     action_weight = next((weight for most, weight in ACTION_WEIGHTS if len(chosen) <= most), ACTION_WEIGHTS[-1][1])
-    chosen |= dict.fromkeys(actions_of(counts), action_weight)
+    chosen |= dict.fromkeys(actions_of([token.term for token in tokens]), action_weight)
+    chosen |= _concept_weights(tokens)
     kept = set(sorted(chosen, key=chosen.__getitem__, reverse=True)[:MAX_TERMS])
     terms = tuple(term for term in chosen if term in kept)
-    return AnalyzedQuery(terms=terms, weights=tuple(chosen[term] for term in terms))
+    length = sum(not term.startswith(CONCEPT) for term in terms)
+    return AnalyzedQuery(terms=terms, weights=tuple(chosen[term] for term in terms), length=length)
 
 
 def name_key(text: str) -> str:
@@ -121,18 +133,23 @@ def name_key(text: str) -> str:
 
 @lru_cache(maxsize=CACHED_RUNS)
 def _tokens_of_run(run: str) -> tuple[Token, ...]:
-    """Parts of a word, then the joined form where there is more than one part."""
+    """Parts of a word, the pieces of each, then the joined form where there is more than one part."""
     parts = [part.casefold() for part in parts_of(without_clitic(run))]
     if len(parts) == 1:
-        return (_word(parts[0]),)
+        return (_word(parts[0]), *_pieces(parts[0]))
     words = [part for part in parts if part not in persian.AFFIXES and not _is_stray(part)]
-    tokens = [_word(part) for part in words]
+    tokens = [token for part in words for token in (_word(part), *_pieces(part))]
     joined = "".join(parts)
     if joined and not joined.isdigit() and len(joined) <= LONGEST_TERM:
         whole = _word(joined)
         if whole.term not in {token.term for token in tokens}:
             tokens.append(Token(whole.term, min(whole.weight, JOINED) if words else whole.weight))
     return tuple(tokens)
+
+
+def _pieces(part: str) -> Iterator[Token]:
+    """The words inside a part that joins several; beside the part itself they count less."""
+    return (Token(token.term, min(token.weight, JOINED)) for token in map(_word, pieces_of(part)))
 
 
 def _is_stray(part: str) -> bool:
@@ -153,9 +170,25 @@ def _token(pair: str) -> Token:
     return Token(pair, 0 if pair in STOPWORDS else FILLER if pair in FILLERS else FULL)
 
 
-def actions_of(terms: Iterable[str]) -> tuple[str, ...]:
-    """Action terms that the terms of a text say, distinct, in order; they never equal a term of a text."""
-    return tuple(dict.fromkeys(action for term in terms for action in _ACTIONS.get(term, ())))
+def actions_of(terms: Sequence[str]) -> tuple[str, ...]:
+    """Action marks that the terms of a text say, distinct, in order; they never equal a term of a text."""
+    return tuple(dict.fromkeys(mark for mark, _ in _ACTIONS.said_in(terms)))
+
+
+def concepts_of(terms: Sequence[str]) -> tuple[str, ...]:
+    """Concept marks that the terms of a text say, distinct, in order; they never equal a term of a text."""
+    return tuple(dict.fromkeys(mark for mark, _ in _CONCEPTS.said_in(terms)))
+
+
+def _concept_weights(tokens: Sequence[Token]) -> dict[str, int]:
+    """Concepts of a query and their weights, each by the weightiest word that says it; a stop word says none."""
+    weights: dict[str, int] = {}
+    for mark, position in _CONCEPTS.said_in([token.term for token in tokens]):
+        token = tokens[position]
+        weight = token.weight * (CONCEPT_SHARE if token.term.isascii() else BRIDGE_SHARE) // FULL
+        if weight > weights.get(mark, 0):
+            weights[mark] = weight
+    return weights
 
 
 def _is_verb(term: str) -> bool:
@@ -165,7 +198,7 @@ def _is_verb(term: str) -> bool:
 
 def asks_for_a_tool(terms: Iterable[str]) -> bool:
     """Whether analysed query terms hold an action or a word for a tool; a question about a fact holds neither."""
-    return any(is_action(term) or term in _TOOL_WORDS for term in terms)
+    return any(term.startswith(ACTION) or term in _TOOLS for term in terms)
 
 
 _SEPARATORS: Final = dict.fromkeys(map(ord, "-_.:'\u200c"))
@@ -198,5 +231,6 @@ def _is_analysis(folder: str, name: str) -> bool:
 ANALYZER_ID: Final = _derived_id()
 """Changes whenever any text could give other terms or other static values; part of every snapshot."""
 
-_ACTIONS: Final = read_actions(terms_of)
-_TOOL_WORDS: Final = read_tool_words(terms_of)
+_ACTIONS: Final = Marks(ACTION, ACTIONS, terms_of)
+_CONCEPTS: Final = Marks(CONCEPT, CONCEPTS, terms_of)
+_TOOLS: Final = Marks(ACTION, TOOL_WORDS, terms_of)

@@ -8,6 +8,7 @@ from typing import Final
 from shards.part import Part
 from shards.segment import SEGMENT_ROWS
 from shards.segment_merge import merged
+from shards.vectors import merged_vectors
 
 SMALL_ROWS: Final = SEGMENT_ROWS // 2
 """Parts with fewer live rows count as small; two of them always fit one segment."""
@@ -23,15 +24,20 @@ def compacted(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     if len(small) <= SMALL_PARTS:
         return tuple(kept)
     chosen = _similar(small)
-    segment = merged([part.segment for part in chosen], [part.live_rows() for part in chosen])
-    return (*(part for part in kept if part not in chosen), Part.of(segment))
+    return (*(part for part in kept if part not in chosen), _merged(chosen))
 
 
 def _rewritten(part: Part) -> Part:
     """The part itself, or a copy of its live rows where those are the minority."""
     if 2 * part.count >= len(part.segment):
         return part
-    return Part.of(merged([part.segment], [part.live_rows()]))
+    return _merged([part])
+
+
+def _merged(parts: list[Part]) -> Part:
+    """One part of the live rows of several, with the vectors they have; a graph is built anew where it is worth it."""
+    merge = merged([part.segment for part in parts], [part.live_rows() for part in parts])
+    return Part.of(merge.segment, vectors=merged_vectors([part.vectors for part in parts], merge.ranks))
 
 
 def _similar(small: list[Part]) -> list[Part]:

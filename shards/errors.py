@@ -4,6 +4,7 @@ Tree::
 
     ShardError
     ├── InvalidRecord        a record breaks the contract of ``shards.record``
+    ├── InvalidVector        a vector does not have the form that its embedder's others have
     ├── StaleFeed            a change batch does not continue the shard's sequence
     ├── CorruptSnapshot      a snapshot file fails its checksum or its schema
     └── ShardNotReady        a search reached a shard that has not finished loading
@@ -27,6 +28,19 @@ class InvalidRecord(ShardError):
 
     def __str__(self) -> str:
         return f"{self.field}: {self.value!r} is not allowed; expected {self.allowed}"
+
+
+class InvalidVector(ShardError):
+    """A vector, of a record or of a query, holds a value outside its contract."""
+
+    def __init__(self, field: str, value: str, allowed: str) -> None:
+        super().__init__(field, value, allowed)
+        self.field = field
+        self.value = value
+        self.allowed = allowed
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.value} is not allowed; expected {self.allowed}"
 
 
 class StaleFeed(ShardError):

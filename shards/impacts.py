@@ -10,7 +10,7 @@ from typing import Final
 
 from shards.analysis.prose import split_summary
 from shards.analysis.schema import schema_text
-from shards.analyzer import Token, actions_of, tokens_of
+from shards.analyzer import Token, actions_of, concepts_of, tokens_of
 from shards.record import Record
 
 
@@ -23,12 +23,14 @@ class Field:
         slope: 0 = length does not matter, 1 = an occurrence counts in inverse proportion to the length.
         usual_length: words of a usual field of this kind; a constant, not an average.
         stop_words: whether stop words of this field are indexed.
+        concepts: whether the field says what the tool is about, in few words: then its concepts are indexed as well.
     """
 
     weight: float
     slope: float
     usual_length: int
     stop_words: bool = True
+    concepts: bool = False
 
     def occurrence(self, length: int) -> float:
         """The weight of one occurrence in a field of ``length`` words, stop words not counted."""
@@ -38,10 +40,12 @@ class Field:
 SATURATION: Final = 1.5
 """k1 of BM25F: the weighted frequency at which a term has half of its greatest impact."""
 
-NAME: Final = Field(weight=3.0, slope=0.6, usual_length=5)
+NAME: Final = Field(weight=3.0, slope=0.6, usual_length=5, concepts=True)
 NAMESPACE: Final = Field(weight=0.7, slope=0.3, usual_length=2)
-LABEL: Final = Field(weight=1.6, slope=0.3, usual_length=2)
-SUMMARY: Final = Field(weight=2.2, slope=0.6, usual_length=12)
+LABEL: Final = Field(weight=1.6, slope=0.3, usual_length=2, concepts=True)
+KEYWORD: Final = Field(weight=2.4, slope=0.3, usual_length=2, concepts=True)
+EXAMPLE: Final = Field(weight=1.6, slope=0.4, usual_length=6, concepts=True)
+SUMMARY: Final = Field(weight=2.2, slope=0.6, usual_length=12, concepts=True)
 DETAIL: Final = Field(weight=0.6, slope=0.5, usual_length=10)
 PROPERTY_NAMES: Final = Field(weight=0.6, slope=0.5, usual_length=15, stop_words=False)
 PROPERTY_TEXTS: Final = Field(weight=0.25, slope=0.5, usual_length=60, stop_words=False)
@@ -60,6 +64,9 @@ records of random text could fill a shard with postings."""
 ACTION: Final = 1.0
 """Weighted frequency of an action that the name, or the start of the summary, says."""
 
+CONCEPT_SHARE: Final = 0.5
+"""Of the weight that a word has in a field, what the concept it says has there."""
+
 OPENING_TERMS: Final = 2
 """Terms of a summary that may say the action: "Returns a list of ..."."""
 
@@ -72,44 +79,73 @@ def postings_of(record: Record) -> dict[str, tuple[int, int]]:
         all fields (BM25F, Robertson & Zaragoza 2009, eq. 3.20, with constant lengths) scaled to 255; ``name_q`` is
         255 divided by the number of distinct terms of the name (or the best alias) that holds the term, else 0.
     """
-    summary, detail = split_summary(record.description)
-    names = [tokens_of(name) for name in (record.name, *record.aliases)]
-    opening = tokens_of(summary)
-    fields = [*((NAME, tokens) for tokens in names), (SUMMARY, opening)]
-    fields += [(field, tokens_of(text)) for field, text in _other_fields(record, detail) if text]
+    fields = [(field, [tokens_of(text) for text in texts]) for field, texts in _fields(record) if any(texts)]
     weighted: dict[str, float] = {}
-    words = sum(_add(weighted, field, tokens) for field, tokens in fields)
+    words = sum(_add(weighted, field, texts) for field, texts in fields)
     share = RECORD.occurrence(min(words, LONGEST_RECORD))
-    said = [token.term for tokens in (*names, opening[:OPENING_TERMS]) for token in tokens]
-    weighted.update(dict.fromkeys(actions_of(said), ACTION))
-    coverage = _name_coverage(names)
+    weighted.update(dict.fromkeys(_actions(fields), ACTION))
+    coverage = _name_coverage(fields[0][1])
     if len(weighted) > RECORD_TERMS:
         weighted = dict(nsmallest(RECORD_TERMS, weighted.items(), key=lambda item: (-item[1], item[0])))
     return {term: (_quantised(value * share), coverage.get(term, 0)) for term, value in weighted.items()}
 
 
-def _other_fields(record: Record, detail: str) -> Iterator[tuple[Field, str]]:
-    """All texts but names and summary; an empty one where the record has none."""
-    yield NAMESPACE, record.namespace
-    yield LABEL, "\n".join((*record.tags, *record.keywords))
+def _fields(record: Record) -> Iterator[tuple[Field, tuple[str, ...]]]:
+    """All fields, the name first, each with its texts; of the texts of one field, a term counts in its best only.
+
+    So ten examples with one word in common make a record no more about that word than one example does.
+    """
+    summary, detail = split_summary(record.description)
+    yield NAME, (record.name, *record.aliases)
+    yield SUMMARY, (summary,)
+    yield DETAIL, (detail,)
+    yield NAMESPACE, (record.namespace,)
+    yield LABEL, ("\n".join(record.tags),)
+    yield KEYWORD, record.keywords
+    yield EXAMPLE, record.examples
     for label in (record.capability, record.domain, record.section):
-        yield LABEL, label
-    yield DETAIL, detail
-    yield DETAIL, "\n".join(record.examples)
+        yield LABEL, (label,)
     if record.parameters != "{}":
         schema = schema_text(record.parameters)
-        yield PROPERTY_NAMES, "\n".join(schema.names)
-        yield PROPERTY_TEXTS, "\n".join(schema.texts)
-        yield PROPERTY_VALUES, "\n".join(schema.values)
+        yield PROPERTY_NAMES, ("\n".join(schema.names),)
+        yield PROPERTY_TEXTS, ("\n".join(schema.texts),)
+        yield PROPERTY_VALUES, ("\n".join(schema.values),)
 
 
-def _add(weighted: dict[str, float], field: Field, tokens: list[Token]) -> int:
-    """Add a field's occurrences to ``weighted``; its length in words, stop words not counted."""
+def _actions(fields: list[tuple[Field, list[list[Token]]]]) -> Iterator[str]:
+    """Actions that the names, the examples or the start of the summary say."""
+    for field, texts in fields:
+        if field is NAME or field is EXAMPLE or field is SUMMARY:
+            end = OPENING_TERMS if field is SUMMARY else None
+            for tokens in texts:
+                yield from actions_of([token.term for token in tokens[:end]])
+
+
+def _add(weighted: dict[str, float], field: Field, texts: list[list[Token]]) -> int:
+    """Add to ``weighted`` what each term has in the best of a field's texts; the words of the longest text."""
+    if len(texts) == 1:
+        return _add_text(weighted, field, texts[0])
+    best: dict[str, float] = {}
+    longest = 0
+    for tokens in texts:
+        values: dict[str, float] = {}
+        longest = max(longest, _add_text(values, field, tokens))
+        best.update((term, value) for term, value in values.items() if value > best.get(term, 0.0))
+    for term, value in best.items():
+        weighted[term] = weighted.get(term, 0.0) + value
+    return longest
+
+
+def _add_text(weighted: dict[str, float], field: Field, tokens: list[Token]) -> int:
+    """Add one text's occurrences and concepts to ``weighted``; its length in words, stop words not counted."""
     length = sum(token.weight > 0 for token in tokens)
     value = field.occurrence(length)
     for token in tokens:
         if token.weight or field.stop_words:
             weighted[token.term] = weighted.get(token.term, 0.0) + value
+    if field.concepts:
+        for concept in concepts_of([token.term for token in tokens]):
+            weighted[concept] = weighted.get(concept, 0.0) + value * CONCEPT_SHARE
     return length
 
 

@@ -5,16 +5,18 @@ shard's knowledge (``shards.shard``).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from shards.authorization import AuthorizedRows, Authorizer
 from shards.compaction import compacted
+from shards.deadline import Expired
 from shards.grants import GrantLists
 from shards.messages import Document, DocumentRequest, Outcome, ShardHits, ShardQuery
 from shards.part import Part
-from shards.retrieval import Expired, nothing, retrieve
+from shards.retrieval import nothing, retrieve
 from shards.scope import Scope
 from shards.segment import next_uid
+from shards.vector_arrivals import inherited
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,9 +55,11 @@ class ShardIndex:
     ) -> "ShardIndex":
         """The next generation: the records of ``added`` are in, the old state of ``gone`` is out, some lists differ.
 
-        ``gone`` names every id whose old state ends, so those of ``added`` too.
+        ``gone`` names every id whose old state ends, so those of ``added`` too. Records whose text stays the same keep
+        their vector.
         """
         ids = frozenset(gone)
+        added = tuple(inherited(part, self.parts) for part in added)
         parts = tuple(part.without(ids) for part in self.parts) if ids else self.parts
         return ShardIndex(
             parts=compacted((*parts, *added)),
@@ -63,6 +67,10 @@ class ShardIndex:
             seq=seq,
             authorizer=self.authorizer,
         )
+
+    def with_parts(self, parts: tuple[Part, ...]) -> "ShardIndex":
+        """The next generation: the same records at the same seq, with other vectors."""
+        return replace(self, parts=parts)
 
     @property
     def records(self) -> int:

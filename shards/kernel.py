@@ -165,36 +165,24 @@ def frequencies(postings: Postings, terms: npt.NDArray[np.int64], mask: npt.NDAr
     return counts
 
 
-def top_rows(
+def added_up(
     postings: Postings,
     terms: npt.NDArray[np.int64],
     *,
     weights: npt.NDArray[np.int64],
     mix: ScoreMix,
-    mask: npt.NDArray[np.bool_],
-    bonus: npt.NDArray[np.int32],
-    n: int,
-) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], int]:
-    """The best ``n`` authorized rows of a segment by (score descending, row ascending).
+    base: npt.NDArray[np.int32],
+) -> npt.NDArray[np.int32]:
+    """int32[rows]: what each row, hidden ones too, starts with and what its words add.
 
     Args:
         postings: of the segment.
         terms: int64[n_terms], dictionary rows of the query's terms, -1 where the segment does not hold one.
         weights: int64[n_terms], weight of each term, 0 leaves it out.
         mix: how the channels add up (``ScoreMix`` says why nothing overflows).
-        mask: bool[rows], the authorized rows.
-        bonus: int32[rows] added to each row, or int32[0] for none.
-        n: at least 1.
-
-    Returns:
-        rows uint16[m] and scores int32[m], m = min(n, matched), and matched: authorized rows with a score above 0.
-
-    Raises:
-        ValueError: if ``n`` is below 1.
+        base: int32[rows], mention bonus and similarity of each row.
     """
-    if n < 1:
-        raise ValueError(f"n: {n} is not allowed; expected at least 1")
-    scores = bonus.copy() if len(bonus) else np.zeros(len(mask), np.int32)
+    scores = base.copy()
     _accumulate(
         scores,
         terms,
@@ -213,6 +201,27 @@ def top_rows(
         postings.name_ordinals,
         postings.names,
     )
+    return scores
+
+
+def top_rows(
+    scores: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_], n: int
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], int]:
+    """The best ``n`` authorized rows of a segment by (score descending, row ascending).
+
+    Args:
+        scores: int32[rows] of ``added_up``; those of hidden rows are 0 afterwards.
+        mask: bool[rows], the authorized rows.
+        n: at least 1.
+
+    Returns:
+        rows uint16[m] and scores int32[m], m = min(n, matched), and matched: authorized rows with a score above 0.
+
+    Raises:
+        ValueError: if ``n`` is below 1.
+    """
+    if n < 1:
+        raise ValueError(f"n: {n} is not allowed; expected at least 1")
     selected = _selected(scores, mask, n)
     keys, matched = selected[:-1], int(selected[-1])
     return (_ROW_MASK - (keys & _ROW_MASK)).astype(np.uint16), (keys >> _ROW_BITS).astype(np.int32), matched

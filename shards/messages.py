@@ -6,6 +6,7 @@ Ray are read-only.
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +16,19 @@ from shards.scope import Scope
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreMix:
-    """How the two per-posting channels are added up; chosen by the ranker per query, obeyed by the kernel.
+    """How the parts of a score are added up; chosen by the ranker per query, obeyed by the kernel.
 
     The static value of a posting is ``impact * impact_q + name * name_q + presence`` where ``impact_q`` and
-    ``name_q`` are its uint8 channels. ``impact`` and ``name`` lie in [0, 15], ``presence`` in [0, 3825], a term's
-    weight is at most 2047 and all bonuses of one record together at most 6e8: 64 terms never overflow int32.
+    ``name_q`` are its uint8 channels; a record's vector adds ``similarity * s`` where ``s`` is its likeness to the
+    query (``VectorQuery``). ``impact`` and ``name`` lie in [0, 15], ``presence`` in [0, 3825], ``similarity`` in
+    [0, 65535], a term's weight is at most 2047, a likeness at most 2047 and all bonuses of one record together at most
+    5e8: with 64 terms that is 1.504e9 + 0.135e9 + 0.5e9, which int32 holds.
     """
 
     impact: int
     name: int
     presence: int
+    similarity: int = 0
 
 
 class MentionField(StrEnum):
@@ -48,6 +52,49 @@ class Mention:
     bonus: int
 
 
+LIKENESS_SHIFT: Final = 10
+"""Bits that a dot product loses on the way to a likeness."""
+
+MOST_LIKENESS: Final = 2047
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearTerm:
+    """A term that a word of the query may have meant, where no authorized record of the shard holds that word.
+
+    Attributes:
+        position: of the word in ``ShardQuery.terms``.
+        term: held by an authorized record; a term of a text, or a mark (``shards.analysis.marks``).
+        likeness: 1..256, of the word and the term alone.
+        frequency: authorized records of the shard that hold the term, at least 1.
+        spoken: it says the word in another script, rather than being spelt like it.
+    """
+
+    position: int
+    term: str
+    likeness: int
+    frequency: int
+    spoken: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class VectorQuery:
+    """The query as a vector. A record's likeness is ``clip((dot - floor) >> LIKENESS_SHIFT, 0, MOST_LIKENESS)``.
+
+    Integers throughout, so that no order of summation and no batch can change a bit; 1024 is what its makers call a
+    sure likeness. A record without a vector of this very embedder has likeness 0.
+
+    Attributes:
+        embedder: id of the embedder that made the vector; vectors of another one do not count.
+        values: int16[dims]; no dot product with int8[dims] may leave int32.
+        floor: dot products up to this say nothing.
+    """
+
+    embedder: str
+    values: npt.NDArray[np.int16]
+    floor: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardQuery:
     """One query for one shard.
@@ -61,6 +108,7 @@ class ShardQuery:
         weights: summed integer weights of the terms for the second round, else None (own frequencies).
         remaining_ms: time left when the message was sent; the shard stops at it.
         min_seq: the shard must have applied this seq, 0 for any.
+        vector: the query as a vector, None for a search by words alone.
     """
 
     scope: Scope
@@ -74,9 +122,10 @@ class ShardQuery:
     weights: tuple[int, ...] | None
     remaining_ms: float
     min_seq: int
+    vector: VectorQuery | None = None
 
 
-MAX_TERMS = 64
+MAX_TERMS: Final = 64
 
 
 class Outcome(StrEnum):
@@ -98,15 +147,20 @@ class ShardHits:
         outcome: ``expired`` and ``behind`` come with empty arrays and zero counts.
         ids: record ids, one per row.
         versions: int64[n_rows], version of each record, to fetch its document.
-        scores: int32[n_rows], by the weights the shard used, bonus included.
+        scores: int32[n_rows], by the weights the shard used, bonus and similarity included.
         values: uint8[n_rows, n_terms, 2], impact and name channel of each (row, term); 0 where it does not occur.
         bonuses: int32[n_rows], mention bonus of each row.
+        likenesses: int32[n_rows], likeness of each row's vector to the query's; 0 without one.
         frequencies: int64[n_terms], authorized records holding each term.
         authorized: number of authorized records in this shard.
         matched: number of authorized records with a score above 0.
         threshold: best score that a record left out of the rows can have; -1 if no scored record was left out.
         weights: int64[n_terms], the weights used.
         seq: the last change this shard has applied.
+        unembedded: authorized records without a vector of the query's embedder; 0 for a query without one.
+        approximate: a graph chose some of the rows, so that the threshold proves nothing.
+        near: what words may have meant that no authorized record here holds; only for a query without ``weights``.
+            A term that is among the nearest of all shards is in the reply of every shard that holds it.
     """
 
     outcome: Outcome
@@ -115,12 +169,16 @@ class ShardHits:
     scores: npt.NDArray[np.int32]
     values: npt.NDArray[np.uint8]
     bonuses: npt.NDArray[np.int32]
+    likenesses: npt.NDArray[np.int32]
     frequencies: npt.NDArray[np.int64]
     authorized: int
     matched: int
     threshold: int
     weights: npt.NDArray[np.int64]
     seq: int
+    unembedded: int = 0
+    approximate: bool = False
+    near: tuple[NearTerm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +213,32 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MissingVector:
+    """A live record without a vector, and the hash of the text that has to be embedded."""
+
+    record_id: str
+    search_text_hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVector:
+    """A vector for a record; it is taken only while the record's text still has this hash.
+
+    ``values`` are the bytes of int8[dims].
+    """
+
+    record_id: str
+    search_text_hash: str
+    values: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardStatus:
-    """What a shard says of itself; counts cover the whole shard, for operators only."""
+    """What a shard says of itself; counts cover the whole shard, for operators only.
+
+    ``embedder`` is the id of the embedder whose vectors the shard takes, empty for none; ``unembedded`` counts live
+    records without such a vector.
+    """
 
     shard: int
     ready: bool
@@ -168,3 +250,7 @@ class ShardStatus:
     document_bytes: int
     pid: int
     analyzer: str
+    embedder: str = ""
+    unembedded: int = 0
+    vector_bytes: int = 0
+    graph_bytes: int = 0

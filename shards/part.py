@@ -1,10 +1,10 @@
-"""Part: a segment and which of its rows are still alive, at one index state.
+"""Part: a segment, which of its rows are still alive, and the vectors that have come for it, at one index state.
 
-A part never changes; removing rows makes another part of the same segment.
+A part never changes; removing rows or adding vectors makes another part of the same segment.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from shards.segment import Segment, next_uid
 from shards.text_table import encoded
+from shards.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -19,23 +20,25 @@ class Part:
     """One segment at one index state.
 
     Attributes:
-        uid: unique in this process for each (segment, live) pair.
+        uid: unique in this process for each (segment, live) pair, whatever its vectors.
         live: bool[rows], read-only, or None while every row is alive.
         count: live rows.
+        vectors: None while no row has one.
     """
 
     uid: int
     segment: Segment
     live: npt.NDArray[np.bool_] | None
     count: int
+    vectors: Vectors | None = None
 
     @classmethod
-    def of(cls, segment: Segment, live: npt.NDArray[np.bool_] | None = None) -> Self:
+    def of(cls, segment: Segment, live: npt.NDArray[np.bool_] | None = None, vectors: Vectors | None = None) -> Self:
         """A part of ``segment`` with the given live rows, or all of them."""
         if live is None or live.all():
-            return cls(uid=next_uid(), segment=segment, live=None, count=len(segment))
+            return cls(uid=next_uid(), segment=segment, live=None, count=len(segment), vectors=vectors)
         live.flags.writeable = False
-        return cls(uid=next_uid(), segment=segment, live=live, count=int(np.count_nonzero(live)))
+        return cls(uid=next_uid(), segment=segment, live=live, count=int(np.count_nonzero(live)), vectors=vectors)
 
     def without(self, record_ids: Iterable[str]) -> "Part":
         """This part with the given records dead; itself where it holds none of them alive."""
@@ -44,7 +47,11 @@ class Part:
         live[ordinals[ordinals >= 0]] = False
         if np.count_nonzero(live) == self.count:
             return self
-        return Part.of(self.segment, live)
+        return Part.of(self.segment, live, self.vectors)
+
+    def with_vectors(self, vectors: Vectors | None) -> "Part":
+        """This part with other vectors; who may see its rows stays the same, and so does ``uid``."""
+        return replace(self, vectors=vectors)
 
     def live_rows(self) -> npt.NDArray[np.bool_]:
         """bool[rows], whether each row is alive."""

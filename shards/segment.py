@@ -3,7 +3,7 @@
 Ordinals are ranks of ids, so ordinal order is id order. Which rows are still alive is the index's knowledge.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Final
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from shards.columns import Columns
 from shards.documents import Documents
 from shards.names import Names
+from shards.near.terms import NearTerms
 from shards.postings import Postings
 from shards.text_table import TextTable, encoded
 
@@ -40,6 +41,7 @@ class Segment:
         uid: unique in this process.
         ids: ascending.
         versions: uint32[rows], or int64[rows] where one needs it.
+        near: the terms of the postings, made ready for words that are none of them; in no snapshot.
     """
 
     uid: int
@@ -49,6 +51,11 @@ class Segment:
     names: Names
     columns: Columns
     documents: Documents
+    near: NearTerms = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Derived at once, in 16 ms for 140,000 terms, so that no search waits for it.
+        object.__setattr__(self, "near", NearTerms(self.postings.terms))
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -61,4 +68,5 @@ class Segment:
     def nbytes(self) -> int:
         """Memory of all but the documents, in bytes."""
         columns = sum(column.nbytes for column in self.columns.values())
-        return self.ids.nbytes + self.versions.nbytes + self.postings.nbytes + self.names.nbytes + columns
+        parts = (self.ids, self.versions, self.postings, self.names, self.near)
+        return sum(part.nbytes for part in parts) + columns

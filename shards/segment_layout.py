@@ -1,6 +1,6 @@
 """A segment as named typed arrays and back: the inside of a snapshot's index file.
 
-It fixes names and dtypes (snapshot format 1). Files, checksums and documents are ``shards.snapshot``'s task.
+It fixes names and dtypes (snapshot format 2). Files, checksums, documents and vectors are ``shards.snapshot``'s task.
 """
 
 import mmap

@@ -4,6 +4,7 @@ Which segments should be merged is decided in ``shards.compaction``.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
@@ -20,7 +21,19 @@ from shards.text_table import TextTable
 _ORDINAL_BITS: Final = np.uint64(0xFFFF0000)
 
 
-def merged(segments: Sequence[Segment], kept: Sequence[npt.NDArray[np.bool_]]) -> Segment:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Merge:
+    """A merged segment, and where the rows of each that went in are now.
+
+    Attributes:
+        ranks: int64[rows] per segment, ordinals in the merged one, -1 for rows that were left out.
+    """
+
+    segment: Segment
+    ranks: list[npt.NDArray[np.int64]]
+
+
+def merged(segments: Sequence[Segment], kept: Sequence[npt.NDArray[np.bool_]]) -> Merge:
     """One segment of the kept rows of several; ids of kept rows are distinct and fit one segment."""
     origins = sorted(
         (record_id, part, row)
@@ -33,7 +46,7 @@ def merged(segments: Sequence[Segment], kept: Sequence[npt.NDArray[np.bool_]]) -
         ranks[part][row] = rank
     columns = {field: _merged_column([segment.columns[field] for segment in segments], ranks) for field in Field}
     bodies = [segments[part].documents.body(row) for _, part, row in origins]
-    return Segment(
+    segment = Segment(
         uid=next_uid(),
         ids=TextTable.of([record_id for record_id, _, _ in origins]),
         versions=_merged_versions([segment.versions for segment in segments], ranks),
@@ -42,6 +55,7 @@ def merged(segments: Sequence[Segment], kept: Sequence[npt.NDArray[np.bool_]]) -
         columns=columns,
         documents=Documents.of(bodies, [len(body) for body in bodies]),
     )
+    return Merge(segment=segment, ranks=ranks)
 
 
 def _merged_versions(versions: Sequence[Versions], ranks: Sequence[npt.NDArray[np.int64]]) -> Versions:

@@ -8,13 +8,24 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from shards import snapshot
+from shards import snapshot, vector_arrivals
 from shards.analyzer import ANALYZER_ID
 from shards.errors import InvalidRecord, ShardNotReady, StaleFeed
 from shards.grants import GrantLists
+from shards.graph_work import GraphWork
 from shards.index import ShardIndex
 from shards.loading import BulkLoad
-from shards.messages import Change, Document, DocumentRequest, ShardHits, ShardQuery, ShardStatus
+from shards.messages import (
+    Change,
+    Document,
+    DocumentRequest,
+    MissingVector,
+    NewVector,
+    ShardHits,
+    ShardQuery,
+    ShardStatus,
+)
+from shards.near import known_words
 from shards.record import Record
 from shards.segment import next_uid
 
@@ -30,6 +41,7 @@ class Shard:
         self._clock = clock
         self._index = ShardIndex()
         self._load: BulkLoad | None = None
+        self._graph_work = GraphWork()
         self._ready = False
 
     @classmethod
@@ -41,6 +53,7 @@ class Shard:
         """
         shard = cls(number, clock)
         shard._index = snapshot.read(directory, number)
+        known_words.prepare()
         shard._ready = True
         return shard
 
@@ -70,6 +83,7 @@ class Shard:
         parts = self._loading().finish()
         self._index = ShardIndex(parts=parts, lists=GrantLists().changed(grant_lists, next_uid()), seq=seq)
         self._load = None
+        known_words.prepare()
         self._ready = True
 
     def apply(self, after_seq: int, upto_seq: int, changes: Sequence[Change]) -> int:
@@ -97,11 +111,52 @@ class Shard:
         self._index = self._index.changed(added.finish(), bodies, lists, upto_seq)
         return upto_seq
 
+    def missing_vectors(self, embedder: str, limit: int) -> tuple[MissingVector, ...]:
+        """Up to ``limit`` live records without a vector of this embedder, always the same ones until they get it.
+
+        Raises:
+            ShardNotReady: before the shard is loaded.
+        """
+        self._require_ready()
+        return vector_arrivals.missing(self._index.parts, embedder, limit)
+
+    def take_vectors(self, embedder: str, vectors: Sequence[NewVector]) -> int:
+        """Take the vectors of live records that lack one and whose text still has the hash; pass over the others.
+
+        A shard holds vectors of one embedder: the first one taken of another ends those of the one before. ``seq`` and
+        who may see what stay as they are.
+
+        Returns:
+            How many were taken.
+
+        Raises:
+            ShardNotReady: before the shard is loaded.
+            InvalidVector: if the embedder has no id or a vector has not the length of the others; none is taken then.
+        """
+        self._require_ready()
+        arrived = vector_arrivals.arrived(self._index.parts, embedder, vectors)
+        self._index = self._index.with_parts(arrived.parts)
+        return arrived.taken
+
+    def build_graph(self) -> bool:
+        """Go on with the graph of a large segment whose vectors are there, for some 20 ms; False if nothing is left.
+
+        Raises:
+            ShardNotReady: before the shard is loaded.
+        """
+        self._require_ready()
+        parts = self._graph_work.advance(self._index.parts)
+        if parts is None:
+            return False
+        self._index = self._index.with_parts(parts)
+        return True
+
     def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
         """Answer a batch; each query's remaining time counts from the start of this call.
 
         Raises:
             ShardNotReady: before the shard is loaded.
+            InvalidVector: if a query's vector has not the form of those of its embedder here.
         """
         self._require_ready()
         index, received_s = self._index, self._clock()
@@ -120,6 +175,8 @@ class Shard:
     def status(self) -> ShardStatus:
         """Counts and sizes of the whole shard, also while it loads."""
         segments = [part.segment for part in self._index.parts]
+        vectors = [part.vectors for part in self._index.parts if part.vectors is not None]
+        embedder = vector_arrivals.embedder_of(self._index.parts)
         return ShardStatus(
             shard=self._number,
             ready=self._ready,
@@ -131,6 +188,10 @@ class Shard:
             document_bytes=sum(segment.documents.nbytes for segment in segments),
             pid=os.getpid(),
             analyzer=ANALYZER_ID,
+            embedder=embedder,
+            unembedded=vector_arrivals.unembedded(self._index.parts, embedder),
+            vector_bytes=sum(part.nbytes for part in vectors),
+            graph_bytes=sum(part.graph.nbytes for part in vectors if part.graph is not None),
         )
 
     def save(self, directory: Path) -> None:

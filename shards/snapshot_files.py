@@ -18,6 +18,7 @@ Buffer = bytes | memoryview | mmap.mmap
 _DIGEST_BYTES: Final = 32
 _NAME: Final = re.compile(r"[0-9a-f]{64}\.[a-z]+")
 _TEMPORARY: Final = ".tmp"
+_UNNAMED: Final = "0" * 2 * _DIGEST_BYTES
 
 
 def digest_of(chunks: Sequence[Buffer]) -> str:
@@ -48,6 +49,22 @@ def write_durably(path: Path, chunks: Sequence[Buffer]) -> None:
     sync_directory(path.parent)
 
 
+def temporary_in(directory: Path, suffix: str) -> Path:
+    """Where a library that knows only paths may write, for ``adopted``; ``remove_others`` ends what a crash left."""
+    return directory / f"{_UNNAMED}.{suffix}{_TEMPORARY}"
+
+
+def adopted(temporary: Path) -> str:
+    """Store a whole file of ``temporary_in`` under the digest of its bytes and return its name."""
+    suffix = temporary.name.removesuffix(_TEMPORARY).partition(".")[2]
+    with temporary.open("rb") as file:
+        os.fsync(file.fileno())
+    name = f"{digest_of([_mapped(temporary, mmap.ACCESS_READ)])}.{suffix}"
+    temporary.replace(temporary.with_name(name))
+    sync_directory(temporary.parent)
+    return name
+
+
 def sync_directory(directory: Path) -> None:
     """Make renames and new names in ``directory`` durable."""
     descriptor = os.open(directory, os.O_RDONLY)
@@ -71,13 +88,25 @@ def map_verified(directory: Path, name: str) -> bytes | mmap.mmap:
     Raises:
         CorruptSnapshot: if the name is not one of ours, or the file is missing or not what its name says.
     """
+    return _verified(directory, name, mmap.ACCESS_READ)
+
+
+def map_privately(directory: Path, name: str) -> bytes | mmap.mmap:
+    """As ``map_verified``, but writable: what is written stays in this process and never reaches the file."""
+    return _verified(directory, name, mmap.ACCESS_COPY)
+
+
+def read_verified(directory: Path, name: str) -> bytes:
+    """The bytes of an addressed file, in memory; errors as ``map_verified``."""
+    return bytes(map_verified(directory, name))
+
+
+def _verified(directory: Path, name: str, access: int) -> bytes | mmap.mmap:
     path = directory / name
     if not _NAME.fullmatch(name):
         raise CorruptSnapshot(str(path), "is not a data file of a snapshot")
     try:
-        with path.open("rb") as file:
-            # An empty file cannot be mapped.
-            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.fstat(file.fileno()).st_size else b""
+        content = _mapped(path, access)
     except OSError as exc:
         raise CorruptSnapshot(str(path), f"cannot be read: {exc.strerror}") from exc
     if digest_of([content]) != path.stem:
@@ -85,9 +114,10 @@ def map_verified(directory: Path, name: str) -> bytes | mmap.mmap:
     return content
 
 
-def read_verified(directory: Path, name: str) -> bytes:
-    """The bytes of an addressed file, in memory; errors as ``map_verified``."""
-    return bytes(map_verified(directory, name))
+def _mapped(path: Path, access: int) -> bytes | mmap.mmap:
+    with path.open("rb") as file:
+        # An empty file cannot be mapped.
+        return mmap.mmap(file.fileno(), 0, access=access) if os.fstat(file.fileno()).st_size else b""
 
 
 def _intact(path: Path) -> bool:

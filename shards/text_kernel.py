@@ -1,6 +1,6 @@
-"""The two loops over packed texts that Python is too slow for: head compression and binary search.
+"""The few loops over packed texts that Python is too slow for: head compression and binary search.
 
-It knows bytes only. Both are compiled when this module is imported and release the GIL.
+It knows bytes only. All are compiled when this module is imported and release the GIL.
 """
 
 from typing import Final
@@ -80,3 +80,21 @@ def find_rows(
             else:
                 high = middle
     return rows
+
+
+@numba.njit(types.int64(_U8, _U32, _U8, _U8), nogil=True, cache=True)
+def first_at_least(
+    blob: npt.NDArray[np.uint8],
+    offsets: npt.NDArray[np.uint32],
+    shared: npt.NDArray[np.uint8],
+    text: npt.NDArray[np.uint8],
+) -> int:
+    """The first row of a sorted table whose text is not below ``text``; the number of rows if there is none."""
+    low, high = 0, len(shared)
+    while low < high:
+        middle = (low + high) >> 1
+        if _compare(blob, offsets, shared, middle, text) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -79,6 +79,15 @@ class TextTable:
         rows: npt.NDArray[np.int64] = text_kernel.find_rows(self.blob, self.offsets, self.shared, *_joined(texts))
         return rows
 
+    def beginning_with(self, prefix: bytes) -> range:
+        """The rows of all texts that begin with these bytes of UTF-8."""
+        # No byte of UTF-8 is 255, so this lies just behind them.
+        first, last = (
+            text_kernel.first_at_least(self.blob, self.offsets, self.shared, np.frombuffer(bound, np.uint8))
+            for bound in (prefix, prefix + b"\xff")
+        )
+        return range(first, last)
+
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""

@@ -1,15 +1,17 @@
 """In-process indexes over drawn worlds, and the oracle's expectation of a whole answer."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Protocol
 
 from cluster.budget import Budget, Deadline
 from cluster.contract import Answer, SearchRequest
+from cluster.embedder import EmbeddedQuery, Embedder
 from cluster.local import LocalIndex
 from cluster.query import plan_query
 from cluster.ranker import AdditiveRanker, Ranker
+from cluster.router import Router
 from shards.record import Record
 from shards.scope import Scope
 from tests.oracle import Asked, Mentioned, Mix, Oracle, Verdict, terms_asked
@@ -30,19 +32,39 @@ class Ask:
     explain: bool = True
 
 
-def index_of(world: World, *, more: Iterable[Record] = (), shards: int = 1, ranker: Ranker = RANKER) -> LocalIndex:
+def index_of(
+    world: World,
+    *,
+    more: Iterable[Record] = (),
+    shards: int = 1,
+    ranker: Ranker = RANKER,
+    embedder: Embedder | None = None,
+) -> LocalIndex:
     """An index over a world and further records beside it."""
     return LocalIndex.from_records(
-        (*world.records, *more), shards=shards, grant_lists=world.grant_lists, seq=7, ranker=ranker
+        (*world.records, *more),
+        shards=shards,
+        grant_lists=world.grant_lists,
+        seq=7,
+        ranker=ranker,
+        embedder=embedder,
     )
 
 
-def answers(index: LocalIndex, asks: Sequence[Ask]) -> list[Answer]:
+class Searchable(Protocol):
+    """What has a router: an index of this module, or one that a test made."""
+
+    @property
+    def router(self) -> Router:
+        """See the class."""
+
+
+def answers(index: Searchable, asks: Sequence[Ask]) -> list[Answer]:
     """The answers to all asks, one after the other, freed of what may differ between equal searches."""
     return asyncio.run(_answers(index, asks))
 
 
-async def _answers(index: LocalIndex, asks: Sequence[Ask]) -> list[Answer]:
+async def _answers(index: Searchable, asks: Sequence[Ask]) -> list[Answer]:
     return [comparable(await index.router.search(_request(ask))) for ask in asks]
 
 
@@ -60,18 +82,35 @@ def _request(ask: Ask) -> SearchRequest:
 
 
 def comparable(answer: Answer) -> Answer:
-    """The answer without request id, clock and the opaque index position (``seq`` is a part of that)."""
-    return replace(answer, request_id="", timings_ms={}, index_position="", seq=0)
+    """The answer without request id, clock, rounds and the opaque index position (``seq`` is a part of that)."""
+    return replace(answer, request_id="", timings_ms={}, index_position="", seq=0, rounds=1)
 
 
-def verdict_on(oracle: Oracle, ask: Ask) -> Verdict:
-    """The oracle's ranking, from the weights, mentions and mix that the cluster planned for the question."""
-    plan = plan_query(ask.question.text)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """A question's vector, and the likeness of each record to it, by id."""
+
+    embedded: EmbeddedQuery
+    likenesses: Mapping[str, int]
+
+
+def verdict_on(oracle: Oracle, ask: Ask, alike: Alike | None = None) -> Verdict:
+    """The oracle's ranking, from the weights, mentions and mix that the cluster planned for the question.
+
+    ``alike`` is None for a search by words alone.
+    """
+    plan = replace(plan_query(ask.question.text), embedded=None if alike is None else alike.embedded)
     assert list(plan.terms) == terms_asked(ask.question.text)
     mix = RANKER.mix(plan)
     mentions = [Mentioned(field=one.field.value, key=one.key, bonus=one.bonus) for one in plan.mentions]
-    mix_of_question = Mix(impact=mix.impact, name=mix.name, presence=mix.presence)
-    asked = Asked(terms=plan.terms, weights=plan.term_weights, mentions=mentions, mix=mix_of_question)
+    meant = oracle.meant(ask.scope, plan.terms, plan.term_weights)
+    asked = Asked(
+        terms=(*plan.terms, *meant),
+        weights=(*plan.term_weights, *meant.values()),
+        mentions=mentions,
+        mix=Mix(impact=mix.impact, name=mix.name, presence=mix.presence, similarity=mix.similarity),
+        likenesses={} if alike is None else alike.likenesses,
+    )
     return oracle.judge(ask.scope, asked)
 
 

@@ -7,14 +7,16 @@ frequency weights, mentions, order. It reads text only where analysis is the ide
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 
 from shards import impacts
 from shards.record import Record, Status
 from shards.scope import Denial, Grant, Narrowing, Scope
+from tests import near_reference
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +30,12 @@ class Mentioned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mix:
-    """Factors of the two channels and of presence."""
+    """Factors of the two channels, of presence, and of likeness."""
 
     impact: int
     name: int
     presence: int
+    similarity: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,7 @@ class Asked:
     """A planned question: distinct terms with their weights, look-ups, and how channels add up.
 
     ``given`` are final weights that replace those of the authorized set's own frequencies, None for those.
+    ``likenesses`` are those of the records' vectors to the question's, by id; 0 for a record that is not named.
     """
 
     terms: Sequence[str]
@@ -47,6 +51,7 @@ class Asked:
     mentions: Sequence[Mentioned]
     mix: Mix
     given: Sequence[int] | None = None
+    likenesses: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,12 +97,19 @@ class Oracle:
         own = [worth(len(admitted), frequency, weight) for frequency, weight in pairs]
         worths = dict(zip(asked.terms, asked.given or own, strict=True))
         scores = {
-            record.id: bonus_of(record, asked.mentions) + score_of(postings[record.id], worths, asked.mix)
+            record.id: bonus_of(record, asked.mentions)
+            + score_of(postings[record.id], worths, asked.mix)
+            + asked.mix.similarity * asked.likenesses.get(record.id, 0)
             for record in admitted
         }
         scored = [(one, score) for one, score in scores.items() if score > 0]
         ranking = tuple(sorted(scored, key=lambda row: (-row[1], row[0])))
         return Verdict(authorized=len(admitted), ranking=ranking, frequencies=tuple(frequencies))
+
+    def meant(self, scope: Scope, terms: Sequence[str], weights: Sequence[int]) -> dict[str, int]:
+        """What the words of a question may mean that no admitted record holds, each term with its weight."""
+        held = Counter(term for record in self.visible(scope) for term in postings_of(record))
+        return near_reference.meant(terms, weights, held)
 
     def admits(self, scope: Scope, record: Record) -> bool:
         """Enabled, admitted by any grant, by no denial, and left by every narrowing."""
@@ -163,6 +175,12 @@ def score_of(held: Mapping[str, tuple[int, int]], worths: Mapping[str, int], mix
     )
 
 
+def likeness_of(vector: Sequence[int], question: Sequence[int], floor: int) -> int:
+    """Whole steps of 1024 by which the product of both exceeds the floor, in 0..2047."""
+    product = sum(one * other for one, other in zip(vector, question, strict=True))
+    return min(2047, max(0, math.floor((product - floor) / 1024)))
+
+
 def bonus_of(record: Record, mentions: Sequence[Mentioned]) -> int:
     """The best bonus of each field whose value is mentioned, added up over the fields."""
     values = {
@@ -202,14 +220,21 @@ def terms_asked(text: str) -> list[str]:
 def postings_of(record: Record) -> dict[str, tuple[int, int]]:
     """BM25F with constant lengths: 255 · f / (f + k1) rounded, never 0; and 255 / words of the name that holds it.
 
-    ``f`` adds up the occurrences, each by the norm of its field, all by the norm of the whole record.
+    ``f`` adds up the occurrences, each by the norm of its field, all by the norm of the whole record; where a field has
+    several texts, a term counts in the best of them, and the longest makes the length.
     """
+    fields = [(norm, [tokens_in(text) for text in texts]) for norm, texts in texts_of(record)]
+    whole = min(impacts.LONGEST_RECORD, sum(max(map(len, texts), default=0) for _, texts in fields))
     frequencies: dict[str, list[float]] = {}
-    fields = [(norm, tokens_in(text)) for norm, text in texts_of(record)]
-    whole = min(impacts.LONGEST_RECORD, sum(len(terms) for _, terms in fields))
-    for norm, terms in fields:
-        for term in terms:
-            frequencies.setdefault(term, []).append(normed(norm, len(terms)) * normed(impacts.RECORD, whole))
+    for norm, texts in fields:
+        best: dict[str, tuple[float, list[float]]] = {}
+        for terms in texts:
+            part = normed(norm, len(terms)) * normed(impacts.RECORD, whole)
+            for term in set(terms):
+                parts = [part] * terms.count(term)
+                best[term] = max(best.get(term, (0.0, [])), (sum(parts), parts))
+        for term, (_, parts) in best.items():
+            frequencies.setdefault(term, []).extend(parts)
     names = [set(tokens_in(name)) for name in (record.name, *record.aliases)]
     return {
         term: (
@@ -225,20 +250,21 @@ def normed(norm: impacts.Field, length: int) -> float:
     return norm.weight / (1 - norm.slope + norm.slope * length / norm.usual_length)
 
 
-def texts_of(record: Record) -> list[tuple[impacts.Field, str]]:
-    """Each indexed text with its published constants; a JSON schema has property names, descriptions and values.
+def texts_of(record: Record) -> list[tuple[impacts.Field, Sequence[str]]]:
+    """The norm of each field and its texts; a JSON schema has property names, descriptions and values.
 
     A description of ``tests.worlds`` has no sentences, so all of it is the summary.
     """
     properties = orjson.loads(record.parameters).get("properties", {})
     return [
-        *((impacts.NAME, name) for name in (record.name, *record.aliases)),
-        (impacts.NAMESPACE, record.namespace),
-        (impacts.LABEL, " ".join((*record.tags, *record.keywords))),
-        *((impacts.LABEL, label) for label in (record.capability, record.domain, record.section)),
-        (impacts.SUMMARY, record.description),
-        (impacts.DETAIL, " ".join(record.examples)),
-        (impacts.PROPERTY_NAMES, " ".join(properties)),
-        (impacts.PROPERTY_TEXTS, " ".join(part["description"] for part in properties.values())),
-        (impacts.PROPERTY_VALUES, " ".join(value for part in properties.values() for value in part.get("enum", ()))),
+        (impacts.NAME, (record.name, *record.aliases)),
+        (impacts.NAMESPACE, (record.namespace,)),
+        (impacts.LABEL, (" ".join(record.tags),)),
+        (impacts.KEYWORD, record.keywords),
+        *((impacts.LABEL, (label,)) for label in (record.capability, record.domain, record.section)),
+        (impacts.SUMMARY, (record.description,)),
+        (impacts.EXAMPLE, record.examples),
+        (impacts.PROPERTY_NAMES, (" ".join(properties),)),
+        (impacts.PROPERTY_TEXTS, (" ".join(part["description"] for part in properties.values()),)),
+        (impacts.PROPERTY_VALUES, (" ".join(v for part in properties.values() for v in part.get("enum", ())),)),
     ]

@@ -32,6 +32,9 @@ RAY_FILES = {
 PYDANTIC_FILES = {"cluster/config.py", "cluster/policy_file.py", "cluster/yaml_model.py"}
 """Outside ``serve_app`` pydantic reads the configuration files and nothing else."""
 
+HNSWLIB_FILES = {"shards/graph.py"}
+"""The one place that knows the library of the graphs."""
+
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 
@@ -76,6 +79,11 @@ def test_pydantic_stays_at_the_edge_and_in_configuration(path: Path) -> None:
     assert "pydantic" not in roots_of(path) or relative(path) in PYDANTIC_FILES
 
 
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_only_the_graph_imports_hnswlib(path: Path) -> None:
+    assert "hnswlib" not in roots_of(path) or relative(path) in HNSWLIB_FILES
+
+
 def test_the_rules_are_about_files_that_exist() -> None:
-    listed = RAY_FILES | PYDANTIC_FILES | set(DOORS)
+    listed = RAY_FILES | PYDANTIC_FILES | HNSWLIB_FILES | set(DOORS)
     assert {name for name in listed if not (ROOT / name).is_file()} == set()

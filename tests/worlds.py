@@ -37,6 +37,10 @@ _words = st.sampled_from(WORDS)
 _ids = st.integers(0, 39).map("r{:02d}".format)
 
 
+DIMS: Final = 5
+"""Numbers in a vector: so few that products tie often."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
     """A catalogue and the grant lists registered beside it."""
@@ -211,6 +215,19 @@ def questions(draw: st.DrawFn) -> Question:
         pinned=tuple(draw(st.lists(_ids, max_size=3, unique=True))),
         preferred=tuple(draw(st.lists(_ids, max_size=3, unique=True))),
     )
+
+
+def vector_of(record: Record) -> tuple[int, ...]:
+    """What an embedder might make of a record: int8 numbers of its text alone."""
+    chance = random.Random(record.search_text_hash)  # noqa: S311 -- the same for the same text, nothing secret
+    return tuple(chance.choice((-128, -60, -1, 0, 30, 60, 127)) for _ in range(DIMS))
+
+
+query_vectors = st.lists(st.sampled_from((-30_000, -900, 0, 7, 900, 5_000)), min_size=DIMS, max_size=DIMS).map(tuple)
+"""Questions as vectors: int16 numbers."""
+
+floors = st.sampled_from((0, 50_000, -200_000, 1_000_000))
+"""Products that say nothing, some of them more and some less than most."""
 
 
 def hidden(count: int) -> tuple[Record, ...]:

@@ -5,46 +5,42 @@ It runs in process, without Ray; ``evals`` and what it needs are imported only w
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from evals.systems.names import NAMES, OWN
+from serve_app.cli.eval_options import (
+    OFF,
+    Caller,
+    Measuring,
+    Outputs,
+    caller_options,
+    measuring_options,
+    output_options,
+)
+
 if TYPE_CHECKING:
-    from evals.data import GoldSet
-    from evals.run import System
+    from evals.evaluation import Plan
+    from evals.session import Session, Source
 
-SYSTEMS: Final = ("shortlist", "full-rank", "bm25")
-
-_EXAMPLE: Final = """\
+_EXAMPLES: Final = """\
 \b
-Example:
-  shortlist eval --tools evals/gold/tools.jsonl --queries evals/gold/queries.jsonl
+Examples:
+  shortlist eval --system lexical --system bm25
+  shortlist eval --tools tools.jsonl --queries queries.jsonl --misses misses.jsonl
+  shortlist eval --init my-evals --tools tools.jsonl
 """
 
 
-MAX_CUT: Final = 10_000
-
-
-def cuts_of(_context: click.Context, _option: click.Parameter, value: str) -> tuple[int, ...]:
-    """The numbers of ``1,5,10``, ascending, each once.
-
-    Raises:
-        BadParameter: if one is no number from 1 to ``MAX_CUT``; click names the option.
-    """
-    parts = value.split(",")
-    if not all(part.strip().isdecimal() and 1 <= int(part) <= MAX_CUT for part in parts):
-        raise click.BadParameter(f"{value!r} is not a list of numbers from 1 to {MAX_CUT:,} such as 1,5,10")
-    return tuple(sorted({int(part) for part in parts}))
-
-
-@click.command(epilog=_EXAMPLE)
+@click.command(epilog=_EXAMPLES)
 @click.option(
     "--tools",
     "tool_files",
     type=click.Path(path_type=Path),
     multiple=True,
-    required=True,
     metavar="FILE",
     help="Catalogue in any format of shortlist import; several are joined by id, the first wins.",
 )
@@ -52,89 +48,138 @@ def cuts_of(_context: click.Context, _option: click.Parameter, value: str) -> tu
     "--queries",
     "queries_file",
     type=click.Path(path_type=Path),
-    required=True,
     metavar="FILE",
-    help="Labelled queries (.jsonl, .jsonl.gz or .parquet).",
+    help="Labelled queries (.jsonl, .jsonl.gz or .parquet). [default, with --tools: the shipped gold set]",
 )
-@click.option("--k", "ks", callback=cuts_of, default="1,5,10,15,20", show_default=True, help="Answer sizes to report.")
 @click.option(
-    "--candidates",
-    "cuts",
-    callback=cuts_of,
-    default="20,50,100,200",
-    show_default=True,
-    help="Candidate cuts to report.",
+    "--init",
+    "new_folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Start a gold set for --tools in a folder, and do nothing else.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use only the first queries.")
-@click.option("--shards", type=click.IntRange(1, 64), default=1, show_default=True, help="Shards of the index.")
-@click.option(
-    "--system",
-    "system_names",
-    type=click.Choice(SYSTEMS),
-    multiple=True,
-    default=("shortlist",),
-    show_default=True,
-    help="What to measure; several are shown side by side.",
-)
-@click.option(
-    "--parity",
-    "parity_sample",
-    type=click.IntRange(min=0),
-    default=200,
-    show_default=True,
-    help="Compare up to this many exact answers with a ranking of everything.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object (the other systems under 'beside').")
-def command(  # noqa: PLR0917 -- click passes options by keyword
-    tool_files: tuple[Path, ...],
-    queries_file: Path,
-    ks: tuple[int, ...],
-    cuts: tuple[int, ...],
-    limit: int | None,
-    shards: int,
-    system_names: tuple[str, ...],
-    parity_sample: int,
+@measuring_options(NAMES)
+@caller_options
+@output_options
+def command(
     *,
-    as_json: bool,
+    tool_files: tuple[Path, ...],
+    queries_file: Path | None,
+    new_folder: Path | None,
+    limit: int | None,
+    measuring: Measuring,
+    caller: Caller,
+    outputs: Outputs,
 ) -> None:
     """Measure retrieval quality on labelled queries, in process.
 
     Recall, hit rate and NDCG of the answers, recall of the candidates, how many answers prove themselves exact and
-    whether they are, typed misses, and the time of a search.
+    whether they are, typed misses, and the time of a search; with several systems, how sure their differences are.
+    Without --tools and --queries it takes the small gold set that comes with Shortlist.
     """
+    from cluster.errors import ClusterError  # noqa: PLC0415 -- as the module says
+    from evals.errors import EvalError  # noqa: PLC0415
+
+    try:
+        if new_folder is not None:
+            _start(tool_files, new_folder, as_json=outputs.as_json)
+        else:
+            _evaluate(_source(tool_files, queries_file, limit, caller), measuring, caller, outputs)
+    except (EvalError, ClusterError) as exc:
+        raise click.ClickException(str(exc)) from exc
+
+
+def _source(tool_files: tuple[Path, ...], queries_file: Path | None, limit: int | None, caller: Caller) -> "Source":
+    """What to read; the shipped gold set where no file is named."""
+    from evals.data import OPEN  # noqa: PLC0415 -- as the module says
+    from evals.session import Source  # noqa: PLC0415
+
+    if not tool_files and queries_file is None:
+        gold = Path(str(files("evals"))) / "gold"
+        tool_files, queries_file = (gold / "tools.jsonl",), gold / "queries.jsonl"
+    if not tool_files or queries_file is None:
+        raise click.UsageError("--tools and --queries belong together: give both, or neither for the shipped gold set.")
+    access = None if caller.roles else OPEN
+    return Source(tools=tool_files, queries=queries_file, limit=limit, access=access)
+
+
+def _start(tool_files: tuple[Path, ...], folder: Path, *, as_json: bool) -> None:
+    import orjson  # noqa: PLC0415 -- as the module says
+
+    from evals.starter import start_gold_set  # noqa: PLC0415
+
+    if not tool_files:
+        raise click.UsageError("--init needs --tools: the catalogue that the questions are about.")
+    written = [str(path) for path in start_gold_set(tool_files, folder)]
+    if as_json:
+        click.echo(orjson.dumps({"written": written}))
+    else:
+        click.echo("\n".join(f"Wrote {path}" for path in written))
+
+
+def _evaluate(source: "Source", measuring: Measuring, caller: Caller, outputs: Outputs) -> None:
+    from evals.session import Wanted, run_session  # noqa: PLC0415 -- as the module says
+
+    if outputs.suggest and measuring.systems[0] not in OWN:
+        raise click.UsageError(f"--suggest needs one of {', '.join(OWN)} as the first --system.")
+    wanted = Wanted(
+        misses=outputs.misses,
+        suggest=outputs.suggest,
+        save=outputs.save,
+        plots=outputs.plots,
+        dilution=outputs.dilution,
+    )
+    plan = _plan(measuring, caller, places=bool(outputs.misses or outputs.suggest))
+    _show(run_session(source, plan, wanted, _progress), as_json=outputs.as_json)
+
+
+def _plan(measuring: Measuring, caller: Caller, *, places: bool) -> "Plan":
+    from cluster.abstention import Strictness  # noqa: PLC0415 -- as the module says
+    from evals.evaluation import Plan  # noqa: PLC0415
+    from evals.systems.setup import EVERYTHING, UNLIMITED_TOKENS, Setup  # noqa: PLC0415
+    from shards.scope import Narrowing  # noqa: PLC0415
+
+    setup = Setup(
+        k=max(measuring.ks),
+        n=max(*measuring.cuts, *measuring.ks),
+        shards=measuring.shards,
+        scope=caller.scope() if caller.roles else EVERYTHING,
+        narrowing=Narrowing(namespaces=frozenset(caller.namespaces) or None),
+        evidence_tokens=measuring.evidence_tokens or UNLIMITED_TOKENS,
+        abstention=None if measuring.abstention == OFF else Strictness(measuring.abstention),
+        adaptive=measuring.adaptive,
+        models=measuring.models,
+        vector_cache=measuring.vector_cache,
+    )
+    return Plan(
+        systems=tuple(dict.fromkeys(measuring.systems)),
+        setup=setup,
+        ks=measuring.ks,
+        cuts=measuring.cuts,
+        parity=measuring.parity,
+        places=places,
+    )
+
+
+def _show(session: "Session", *, as_json: bool) -> None:
     import orjson  # noqa: PLC0415 -- as the module says
     from rich.console import Console  # noqa: PLC0415
 
-    from evals.data import read_gold  # noqa: PLC0415
-    from evals.errors import EvalError  # noqa: PLC0415
-    from evals.report import report_of  # noqa: PLC0415
-    from evals.run import run_system  # noqa: PLC0415
+    from evals.outputs import body_of  # noqa: PLC0415
+    from evals.suggestions import summary_of  # noqa: PLC0415
     from evals.tables import tables  # noqa: PLC0415
 
-    try:
-        gold = read_gold(tool_files, queries_file, limit)
-    except EvalError as exc:
-        raise click.ClickException(str(exc)) from exc
-    reports = []
-    for name in dict.fromkeys(system_names):
-        with _progress(f"{name}: indexing", len(gold.tools)) as step:
-            system = _system(name, gold, k=max(ks), n=max(*cuts, *ks), shards=shards, step=step)
-        with _progress(f"{name}: queries", len(gold.questions)) as step:
-            reports.append(report_of(run_system(system, gold, parity_sample, step), ks, cuts))
+    written = [str(path) for path in session.written]
     if as_json:
-        first, *others = reports
-        click.echo(orjson.dumps({**first, "beside": {other["system"]: other for other in others}}))
-    else:
-        Console().print(tables(reports))
-
-
-def _system(name: str, gold: "GoldSet", *, k: int, n: int, shards: int, step: Callable[[int], None]) -> "System":
-    from evals.systems import Bm25System, FullRankSystem, ShortlistSystem  # noqa: PLC0415 -- as the module says
-
-    if name == Bm25System.name:
-        return Bm25System(gold.tools, k=k, n=n, progress=step)
-    kind = FullRankSystem if name == FullRankSystem.name else ShortlistSystem
-    return kind(gold.tools, k=k, n=n, shards=shards, progress=step)
+        suggested = {} if session.suggestions is None else {"suggestions": summary_of(session.suggestions)}
+        click.echo(orjson.dumps({**body_of(session.evaluation), **suggested, "written": written}))
+        return
+    Console().print(tables(session.evaluation.reports, session.evaluation.differences))
+    if session.suggestions is not None:
+        summary = summary_of(session.suggestions)
+        click.echo("{made} suggestions, {closing} would close their own query. {caveat}".format(**summary))
+    click.echo("".join(f"Wrote {path}\n" for path in written), nl=False)
 
 
 @contextmanager

@@ -15,6 +15,8 @@ _SENTENCES: Final = {
     "hit": "It is in the answer.",
     "outranked": "It matches, but others score higher.",
     "cut_by_budget": "Its rank is within k, but the evidence tokens ran out before it.",
+    "cut_by_scores": "Its rank is within k, but the scores fall away before it (adaptive K).",
+    "abstained": "The question reads like talk that no record is for, so the answer is a no_match.",
     "not_a_candidate": "It shares nothing with the question.",
     "filtered_by_narrowing": "You may see it, but this request narrows it away.",
     "not_searched": "Its part of the index did not answer.",
@@ -63,8 +65,16 @@ def _print(answer: JsonObject) -> None:
     table = Table("term", "weight", "impact", "name", "score")
     for part in answer["parts"]:
         numbers = (f"{part[field]:,}" for field in ("weight", "impact", "name", "score"))
-        table.add_row(shown(part["term"]), *numbers)
+        table.add_row(shown(_said(part)), *numbers)
     if answer["bonus"]:
         table.add_row("exact name, capability or domain", "", "", "", f"{answer['bonus']:,}")
+    if answer["similarity"]:
+        likeness = f"likeness of vectors, {answer['similarity']['likeness']:,} of 1,024"
+        table.add_row(likeness, f"{answer['similarity']['weight']:,}", "", "", f"{answer['similarity']['score']:,}")
     if table.row_count:
         console.print(table)
+
+
+def _said(part: JsonObject) -> str:
+    """The term, after the word of the question that it was taken for, if there is one."""
+    return f"{part['instead_of']} → {part['term']}" if "instead_of" in part else str(part["term"])

@@ -13,11 +13,15 @@ import click
 from rich.console import Console
 
 from cluster.config import Settings
-from cluster.errors import ClusterError, InvalidConfiguration, RegistryUnavailable
+from cluster.discovery import discovery_of
+from cluster.embedders import open_embedder
+from cluster.errors import ClusterError, EmbeddingFailed, InvalidConfiguration, RegistryUnavailable
 from cluster.local import LocalCluster
+from cluster.local_embedding import Progress
 from cluster.ranker import AdditiveRanker
 from cluster.registry import FILE_NAME, Registry
 from cluster.scope import Policy, Principal
+from cluster.vector_cache import VectorCache
 from serve_app.asking import Call
 from serve_app.auth import Authenticator
 from serve_app.keys import KeySet
@@ -26,6 +30,8 @@ from serve_app.problems import Refused, problem_of
 from serve_app.services import Services
 from serve_app.token_claims import ClaimRules
 from shards.errors import ShardError
+
+Show = Callable[[str], None]
 
 Ask = Callable[[Services, Call], Coroutine[object, None, bytes]]
 
@@ -41,9 +47,10 @@ def run_in_process(settings: Settings, principal: Principal, ask: Ask, *, quiet:
     request_id = secrets.token_hex(8)
     try:
         registry = _registry(settings)
-        with _shown(f"Building the index of {_records(registry):,} records …", quiet=quiet):
-            services = _services(settings, registry)
-    except (InvalidConfiguration, RegistryUnavailable) as error:
+        records = _records(registry)
+        with _shown(f"Building the index of {records:,} records …", quiet=quiet) as show:
+            services = _services(settings, registry, _counting(records, show))
+    except (InvalidConfiguration, RegistryUnavailable, EmbeddingFailed) as error:
         raise click.ClickException(str(error)) from error
     call = Call(principal=principal, request_id=request_id, arrived_s=services.clock())
     try:
@@ -54,15 +61,27 @@ def run_in_process(settings: Settings, principal: Principal, ask: Ask, *, quiet:
 
 
 @contextmanager
-def _shown(doing: str, *, quiet: bool) -> Iterator[None]:
+def _shown(doing: str, *, quiet: bool) -> Iterator[Show]:
     console = Console(stderr=True, highlight=False)
     if console.is_terminal:
-        with console.status(doing):
-            yield
+        with console.status(doing) as status:
+            yield status.update
         return
     if not quiet:
         console.print(doing)
-    yield
+    yield lambda _: None
+
+
+def _counting(records: int, show: Show) -> Progress:
+    """Tells how many records have been seen to by the models."""
+    done = 0
+
+    def more(count: int) -> None:
+        nonlocal done
+        done += count
+        show(f"Embedding records: {done:,} of {records:,} …")
+
+    return more
 
 
 def _records(registry: Registry) -> int:
@@ -70,9 +89,18 @@ def _records(registry: Registry) -> int:
     return counts.enabled + counts.disabled + counts.deprecated
 
 
-def _services(settings: Settings, registry: Registry) -> Services:
+def _services(settings: Settings, registry: Registry, progress: Progress) -> Services:
     policy = Policy.load(settings.policy)
-    cluster = LocalCluster(registry, ranker=AdditiveRanker.from_config(settings.ranker))
+    wanted = settings.vectors.candidate_retrieval
+    embedder = open_embedder(settings.vectors) if wanted else None
+    cluster = LocalCluster(
+        registry,
+        ranker=AdditiveRanker.from_config(settings.ranker),
+        embedder=embedder,
+        cache=VectorCache(settings.registry_url) if wanted else None,
+        discovery=discovery_of(settings, embedder),
+        progress=progress,
+    )
     return Services(
         # Without a key there is no credential that could be right: nobody comes in by HTTP here.
         authenticator=Authenticator(

@@ -12,6 +12,14 @@ from serve_app.cli.question import question_options
 from serve_app.cli.target import JsonObject, Target, encoded, target_options
 from serve_app.cli.terminal import shown
 
+_BY_WORDS: Final = {
+    "language": "no model knows the query's language",
+    "embedding": "{missing:,} of your records have no vector yet",
+    "timeout": "the query's vector did not come in time",
+    "failed": "the embedding model failed",
+}
+"""Why an answer was made by words alone, where there are vectors."""
+
 _OTHER_COLUMNS: Final = 48
 """Characters of a line beside the id: borders, numbers, and a description that can still be read."""
 
@@ -85,8 +93,11 @@ def _summary(answer: JsonObject) -> str:
     whole = (
         "all" if coverage["full"] else f"{coverage['searched']:,} ({', '.join(coverage['gaps'])}: rest not searched)"
     )
+    vectors = answer["vectors"]
+    by_words = _BY_WORDS.get(vectors["state"], "").format(missing=vectors["missing"])
     return (
         f"{spent['matched']:,} of {coverage['authorized'] or 0:,} records you may see match; searched {whole}.\n"
         f"{spent['evidence_tokens']:,} of {answer['budget']['evidence_tokens']:,} tokens; "
         f"{'exact' if answer['exact'] else 'not proved exact'}; {answer['timings_ms'].get('total', 0):.1f} ms"
+        + (f"\nBy words alone: {by_words}." if by_words else "")
     )

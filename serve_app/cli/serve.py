@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from cluster.config import Settings
-from cluster.errors import InvalidConfiguration, RegistryUnavailable, UnreadableSource
+from cluster.control import EmbeddingState
+from cluster.embedders import open_embedder
+from cluster.errors import EmbeddingFailed, InvalidConfiguration, RegistryUnavailable, UnreadableSource
 from cluster.health import Health
 from cluster.importing import ImportReport
 from cluster.ranker import AdditiveRanker
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 _READY_TIMEOUT_S: Final = 900.0
 _STATUS_PERIOD_S: Final = 0.25
+_EMBEDDING_PERIOD_S: Final = 1.0
 _START_ATTEMPTS: Final = 4
 """Copies of one shard that may fail before the start is given up."""
 
@@ -68,7 +71,7 @@ def command(
             _check_port(settings)
             count = shards or settings.cluster.shards or len(os.sched_getaffinity(0))
             _Serving(settings, count, Quiet() if as_json else Screen(), embedded=not no_embedded).run()
-    except (InvalidConfiguration, RegistryUnavailable, UnreadableSource, HomeInUse) as exc:
+    except (InvalidConfiguration, RegistryUnavailable, UnreadableSource, EmbeddingFailed, HomeInUse) as exc:
         raise click.ClickException(str(exc)) from exc
 
 
@@ -83,6 +86,8 @@ def _check_files(settings: Settings) -> None:
     KeySet.from_settings(settings.auth, settings.home)
     Policy.load(settings.policy)
     AdditiveRanker.from_config(settings.ranker)
+    if settings.vectors.candidate_retrieval:
+        open_embedder(settings.vectors)
 
 
 def _check_port(settings: Settings) -> None:
@@ -126,7 +131,7 @@ class _Serving:
                 if not self._stop.is_set():
                     seconds = time.monotonic() - self._started_s
                     self._view.ready(self._settings, listeners_of(os.getpid()), seconds=seconds)
-                    self._stop.wait()
+                    self._await_end(cluster)
                 self._view.stopping()
         self._view.stopped()
 
@@ -161,6 +166,18 @@ class _Serving:
                 return
             if any(copy.replaced >= _START_ATTEMPTS for copy in status.copies) or time.monotonic() > ends_s:
                 raise click.ClickException(f"the shards cannot be loaded; {cluster.logs} says why")
+
+    def _await_end(self, cluster: "LocalRay") -> None:
+        """Until Ctrl-C; until the records have their vectors, say how far that is."""
+        if self._settings.vectors.candidate_retrieval:
+            while not self._stop.wait(_EMBEDDING_PERIOD_S):
+                embedding = cluster.embedding()
+                if embedding is None:
+                    continue
+                self._view.embedding(embedding)
+                if embedding.state is EmbeddingState.DONE:
+                    break
+        self._stop.wait()
 
     def _import_embedded(self, over: threading.Event) -> ImportReport | None:
         if not self._embedded:

@@ -13,10 +13,19 @@ from typing import Final, Protocol, Self
 import click
 import orjson
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from cluster.config import Settings
-from cluster.control import ClusterStatus
+from cluster.control import ClusterStatus, EmbeddingState, EmbeddingStatus
 from cluster.importing import ImportReport, Phase
 from serve_app.cli.instance import url_of
 from serve_app.listening import Listener
@@ -25,6 +34,12 @@ _RAY_PROCESS: Final = "ray::"
 _RAY_DOOR: Final = "Ray's gRPC of the replica, which answers only to the token in ray.token"
 
 _PHASES: Final = {Phase.READING: "Reading the AWS catalogue", Phase.WRITING: "Writing the registry"}
+
+_EMBEDDING_NAMES: Final = {
+    EmbeddingState.LOADING: "Loading the models (searches go by words)",
+    EmbeddingState.EMBEDDING: "Embedding records (searches go by words where many lack a vector)",
+    EmbeddingState.INDEXING: "Saving vectors",
+}
 
 
 class View(Protocol):
@@ -53,6 +68,9 @@ class View(Protocol):
     def ready(self, settings: Settings, listeners: tuple[Listener, ...], *, seconds: float) -> None:
         """Searches are answered in full."""
 
+    def embedding(self, status: EmbeddingStatus) -> None:
+        """Searches are answered, and records get their vectors meanwhile."""
+
     def stopping(self) -> None:
         """The end has begun."""
 
@@ -69,6 +87,7 @@ class Screen:
         columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
         self._progress = Progress(*columns, console=self._console)
         self._tasks: dict[object, TaskID] = {}
+        self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -117,8 +136,36 @@ class Screen:
             self._console.print(f"  {line}", soft_wrap=True, markup=False)
         self._console.print(f"\n{doors(listeners)} Ctrl-C stops all.", soft_wrap=True, markup=False)
 
+    def embedding(self, status: EmbeddingStatus) -> None:
+        """See ``View``; the bar stands below all that was said, until every record has its vector."""
+        if status.state is EmbeddingState.DONE:
+            self._end_bar()
+            self._console.print(f"Vectors are ready: {status.embedded:,} of {status.records:,} records have one.")
+            return
+        if self._bar is None:
+            columns = (
+                TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(),
+                TextColumn("{task.fields[speed]}"), TimeRemainingColumn(),
+            )  # fmt: skip
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._bar.add_task("", total=None, speed="")
+            self._bar.start()
+        self._bar.update(
+            self._bar.task_ids[0],
+            description=f"Vectors: {status.fault}" if status.fault else _EMBEDDING_NAMES.get(status.state, ""),
+            completed=status.embedded,
+            total=status.records or None,
+            speed=f"{status.records_per_s:,.0f} records/s" if status.records_per_s else "",
+        )
+
+    def _end_bar(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
     def stopping(self) -> None:
         """See ``View``."""
+        self._end_bar()
         self._console.print("Stopping …")
 
     def stopped(self) -> None:
@@ -168,6 +215,9 @@ class Quiet:
             ],
         }
         click.echo(orjson.dumps(ready).decode(), file=self._output)
+
+    def embedding(self, status: EmbeddingStatus) -> None:
+        """See ``View``."""
 
     def stopping(self) -> None:
         """See ``View``."""

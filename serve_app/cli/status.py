@@ -25,6 +25,7 @@ def command(*, target: Target, as_json: bool) -> None:
 def _print(status: JsonObject) -> None:
     console = Console(highlight=False)
     console.print(f"{status['health']}: {status['records']:,} records, registry at seq {status['seq']:,}")
+    console.print(f"vectors: {embedding_line(status['embedding'])}", markup=False)
     table = Table(
         "shard", "state", "records", "seq", "segments", "index", "text", "lost", "pid", caption="index and text in MiB"
     )
@@ -35,6 +36,23 @@ def _print(status: JsonObject) -> None:
         pid = "-" if detail is None else str(detail["pid"])
         table.add_row(str(copy["shard"]), state, *counts, str(copy["replaced"]), pid)
     console.print(table)
+
+
+def embedding_line(embedding: JsonObject) -> str:
+    """The state of an ``EmbeddingStatus`` in one line."""
+    state = embedding["state"]
+    if state == "off":
+        return "off; searches go by words"
+    parts = [f"{state}, {embedding['embedded']:,} of {embedding['records']:,} records embedded"]
+    if embedding["records_per_s"]:
+        parts.append(f"{embedding['records_per_s']:,.0f} records/s")
+    if embedding["refused"]:
+        parts.append(f"{embedding['refused']:,} texts refused")
+    if embedding["embedder"]:
+        parts.append(f"embedder {embedding['embedder']}")
+    if embedding["fault"]:
+        parts.append(embedding["fault"])
+    return "; ".join(parts)
 
 
 def _counts(detail: JsonObject) -> tuple[str, ...]:

@@ -10,13 +10,14 @@ import numpy as np
 from cluster.budget import Budget, Deadline
 from cluster.contract import Answer, SearchRequest
 from cluster.dispatcher import RuleDispatcher
+from cluster.embedder import Embedder
 from cluster.errors import ShardUnavailable
 from cluster.partition import bucket_range, shard_of
 from cluster.ranker import AdditiveRanker, Ranker
 from cluster.router import Router
 from cluster.shard_client import LocalShardClient, ShardClient
 from cluster.shard_map import ShardCopy, ShardMap
-from shards.messages import Document, DocumentRequest, Outcome, ShardHits, ShardQuery
+from shards.messages import Document, DocumentRequest, NewVector, Outcome, ShardHits, ShardQuery
 from shards.record import Access, Kind, Record, SideEffect, bucket_of
 from shards.scope import Grant, Narrowing, Scope
 from shards.shard import Shard
@@ -61,6 +62,19 @@ def shards_of(records: Sequence[Record], count: int, *, seq: int = 1) -> tuple[S
     return parts
 
 
+def with_vectors(shards: tuple[Shard, ...], texts: Mapping[str, str], embedder: Embedder) -> tuple[Shard, ...]:
+    """These shards, having taken the vectors of the texts of the records named."""
+    for shard in shards:
+        waiting = [one for one in shard.missing_vectors(embedder.id, 10_000) if one.record_id in texts]
+        rows = embedder.embed_records([texts[one.record_id] for one in waiting])
+        vectors = [
+            NewVector(record_id=one.record_id, search_text_hash=one.search_text_hash, values=row.tobytes())
+            for one, row in zip(waiting, rows, strict=True)
+        ]
+        assert shard.take_vectors(embedder.id, vectors) == len(vectors)
+    return shards
+
+
 def map_of(clients: Sequence[ShardClient | None], version: int = 1) -> ShardMap:
     copies = (
         ShardCopy(shard=number, buckets=len(bucket_range(number, len(clients))), client=client)
@@ -69,8 +83,20 @@ def map_of(clients: Sequence[ShardClient | None], version: int = 1) -> ShardMap:
     return ShardMap(version=version, copies=tuple(copies))
 
 
-def router_over(clients: Sequence[ShardClient | None], *, ranker: Ranker = RANKER, cache_bytes: int = 10**6) -> Router:
-    return Router(map_of(clients), ranker=ranker, dispatcher=RuleDispatcher(), document_cache_bytes=cache_bytes)
+def router_over(
+    clients: Sequence[ShardClient | None],
+    *,
+    ranker: Ranker = RANKER,
+    embedder: Embedder | None = None,
+    cache_bytes: int = 10**6,
+) -> Router:
+    return Router(
+        map_of(clients),
+        ranker=ranker,
+        dispatcher=RuleDispatcher(),
+        embedder=embedder,
+        document_cache_bytes=cache_bytes,
+    )
 
 
 def router_of(records: Sequence[Record], count: int = 1, *, ranker: Ranker = RANKER) -> Router:
@@ -83,7 +109,7 @@ def ids_of(answer: Answer) -> list[str]:
 
 def comparable(answer: Answer) -> Answer:
     """The answer without what may differ between equal searches."""
-    return replace(answer, request_id="", timings_ms={}, index_position="", seq=0)
+    return replace(answer, request_id="", timings_ms={}, index_position="", seq=0, rounds=1)
 
 
 @dataclass(kw_only=True)
@@ -167,12 +193,17 @@ def hits_of(
     versions: Mapping[str, int] | None = None,
     threshold: int = -1,
     outcome: Outcome = Outcome.COMPLETE,
+    likenesses: Sequence[int] | None = None,
 ) -> ShardHits:
-    """A reply of (id, channels per term, bonus) rows under a mix of 1, 1, 0; scores by ``weights``, 1 each if None."""
+    """A reply of (id, channels per term, bonus) rows under a mix of 1, 1, 0 and similarity 1.
+
+    Scores go by ``weights``, 1 each if None; ``likenesses`` are 0 if None.
+    """
     values = np.array([channels for _, channels, _ in rows], np.uint8).reshape(len(rows), n_terms, 2)
     bonuses = np.array([bonus for _, _, bonus in rows], np.int32)
     used = np.array(weights or [1] * n_terms, np.int64)
-    scores = (values.astype(np.int64).sum(axis=2) * used).sum(axis=1) + bonuses
+    alike = np.array(likenesses or [0] * len(rows), np.int32)
+    scores = (values.astype(np.int64).sum(axis=2) * used).sum(axis=1) + bonuses + alike
     return ShardHits(
         outcome=outcome,
         ids=tuple(record_id for record_id, _, _ in rows),
@@ -180,6 +211,7 @@ def hits_of(
         scores=scores.astype(np.int32),
         values=values,
         bonuses=bonuses,
+        likenesses=alike,
         frequencies=(values[:, :, 0] > 0).sum(axis=0).astype(np.int64),
         authorized=len(rows),
         matched=int((scores > 0).sum()),

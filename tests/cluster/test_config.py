@@ -9,8 +9,9 @@ import pytest
 from pydantic.fields import FieldInfo
 
 from cluster.budget import DEFAULT_BUDGETS
-from cluster.config import Settings, load_settings
+from cluster.config import MODELS, Settings, load_settings
 from cluster.errors import InvalidConfiguration
+from cluster.models import MODEL_NAMES
 from cluster.registry import FILE_NAME, Registry
 from cluster.registry_schema import sqlite_url
 from cluster.settings_document import settings_document
@@ -92,6 +93,18 @@ def test_a_section_that_names_one_value_keeps_the_other_defaults(tmp_path: Path)
     assert budgets.of(Kind.TOOL) == DEFAULT_BUDGETS[Kind.TOOL]
 
 
+def test_vectors_are_off_unless_they_are_asked_for(tmp_path: Path) -> None:
+    assert not Settings().vectors.candidate_retrieval
+    named = load_settings(write(tmp_path, "vectors: {models: [use]}\n")).vectors
+    assert (named.candidate_retrieval, named.models, named.threads) == (False, ("use",), 1)
+    wanted = load_settings(write(tmp_path, "vectors: {candidate_retrieval: true, models: [minilm, e5], threads: 2}\n"))
+    assert (wanted.vectors.candidate_retrieval, wanted.vectors.models) == (True, ("minilm", "e5"))
+
+
+def test_the_names_of_models_are_those_that_can_be_loaded() -> None:
+    assert MODELS == MODEL_NAMES
+
+
 def test_the_local_key_is_used_only_while_nothing_else_is_configured(tmp_path: Path) -> None:
     assert Settings().auth.local_key
     assert not load_settings(write(tmp_path, "auth: {api_keys: k.yaml}\n")).auth.local_key
@@ -138,6 +151,11 @@ def test_settings_cannot_be_changed() -> None:
             "",
             "at most one without",
         ),
+        ("vectors: {candidate_retrieval: true}", "vectors", "", "at least one of models (use, minilm, e5)"),
+        ("vectors: {models: [use, gpt]}", "vectors.models", "gpt", "different names among use, minilm, e5"),
+        ("vectors: {models: [use, use]}", "vectors.models", "use", "different names among use, minilm, e5"),
+        ("vectors: {threads: 0}", "vectors.threads", "0", "1"),
+        ("vectors: {candidate_retrieval: 1}", "vectors.candidate_retrieval", "1", "boolean"),
         ("budgets: {tool: {candidate_k: 1}}", "budgets.tool", "", "evidence_k <= rerank_k <= candidate_k"),
         ("budgets: {tool: {timeout: 1}}", "budgets.tool.timeout", "an unknown key", "timeout_ms"),
         ("budgets: {resource: {}}", "budgets.resource", "an unknown key", "tool, passage"),

@@ -1,20 +1,26 @@
 """The in-process cluster: the same answers for any number of shards, writes visible when acknowledged."""
 
 import asyncio
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 
 from cluster.budget import DEFAULT_BUDGETS, Deadline
-from cluster.contract import Answer, SearchRequest
-from cluster.control import WriteOutcome
+from cluster.contract import Answer, SearchRequest, VectorState
+from cluster.control import EmbeddingState, WriteOutcome
+from cluster.errors import EmbeddingFailed
 from cluster.health import Health
 from cluster.local import LocalCluster, LocalIndex
 from cluster.registry import Registry
 from cluster.registry_values import grant_list_key
+from cluster.vector_cache import VectorCache
 from shards.record import Access, Kind, Record, SideEffect, Status
 from shards.scope import Grant, Scope
+from tests.embedders import WordEmbedder
 
 ACME = Scope(
     grants=(
@@ -158,3 +164,81 @@ def test_what_another_process_wrote_is_taken_up_on_demand(registry: Registry) ->
 def test_the_status_counts_what_the_registry_holds(registry: Registry) -> None:
     status = asyncio.run(LocalCluster(registry, shards=2).status())
     assert (status.health, status.seq, status.records, len(status.copies)) == (Health.READY, 90, 90, 2)
+
+
+@dataclass(kw_only=True)
+class CountingEmbedder(WordEmbedder):
+    """Remembers every text of a record that it embedded; routers have it embed examples of small talk, too."""
+
+    given: list[str] = field(default_factory=list)
+    fault: BaseException | None = None
+
+    def embed_records(self, texts: Sequence[str]) -> npt.NDArray[np.int8]:
+        if self.fault is not None:
+            raise self.fault
+        self.given.extend(text for text in texts if text.startswith("tool "))
+        return super().embed_records(texts)
+
+
+def embedding_of(cluster: LocalCluster) -> tuple[EmbeddingState, int, int]:
+    status = asyncio.run(cluster.status()).embedding
+    return status.state, status.embedded, status.records
+
+
+def test_an_index_from_records_embeds_each_text_once_and_tells_its_progress(tmp_path: Path) -> None:
+    embedder = CountingEmbedder()
+    seen: list[int] = []
+    cache = VectorCache(f"sqlite:///{tmp_path / 'vectors.sqlite3'}")
+    records = [record(number, f"text {number}") for number in range(150)]
+    for _ in range(2):
+        index = LocalIndex.from_records(iter(records), shards=3, embedder=embedder, cache=cache, progress=seen.append)
+        assert sum(shard.status().unembedded for shard in index.shards) == 0
+        assert sum(seen) == 150
+        seen.clear()
+    assert len(embedder.given) == 150
+    answer = ask(index, "text 7")
+    assert (answer.vectors.state, answer.vectors.missing) == (VectorState.USED, 0)
+    cache.close()
+
+
+def test_an_index_without_an_embedder_searches_by_words(registry: Registry) -> None:
+    assert ask(LocalIndex.from_records([record(1)])).vectors.state is VectorState.OFF
+    assert embedding_of(LocalCluster(registry)) == (EmbeddingState.OFF, 0, 0)
+
+
+def test_what_changes_in_a_registry_is_embedded_with_the_change(registry: Registry) -> None:
+    embedder = CountingEmbedder()
+    seen: list[int] = []
+    cluster = LocalCluster(registry, shards=2, embedder=embedder, progress=seen.append)
+    assert (embedding_of(cluster), sum(seen)) == ((EmbeddingState.DONE, 90, 90), 90)
+    asyncio.run(cluster.upsert([record(7, "calibrate telescope"), record(100, "polish telescope")]))
+    asyncio.run(cluster.set_status("r8", Status.DISABLED))
+    asyncio.run(cluster.remove("r9"))
+    registry.upsert_many([record(200, "observe a comet")])
+    cluster.catch_up()
+    assert embedding_of(cluster) == (EmbeddingState.DONE, 91, 91)
+    assert embedder.given[90:] == [f"tool {number}. {text}" for number, text in (
+        (7, "calibrate telescope"), (100, "polish telescope"), (200, "observe a comet")
+    )]  # fmt: skip
+
+
+def test_a_write_is_acknowledged_and_found_by_words_though_the_model_fails(registry: Registry) -> None:
+    embedder = CountingEmbedder()
+    cluster = LocalCluster(registry, embedder=embedder)
+    embedder.fault = RuntimeError("out of memory")
+    (receipt,) = asyncio.run(cluster.upsert([record(7, "calibrate telescope")]))
+    assert receipt.outcome is WriteOutcome.APPLIED
+    assert ranking(ask(cluster, "calibrate telescope"))[0][0] == "r7"
+    assert embedding_of(cluster) == (EmbeddingState.FAILING, 89, 90)
+    with pytest.raises(EmbeddingFailed, match="RuntimeError"):
+        LocalCluster(registry, embedder=embedder)
+
+
+def test_a_cluster_takes_its_vectors_from_the_cache_of_its_registry(registry: Registry, tmp_path: Path) -> None:
+    cache = VectorCache(f"sqlite:///{tmp_path / 'registry.sqlite3'}")
+    embedder = CountingEmbedder()
+    LocalCluster(registry, embedder=embedder, cache=cache)
+    cluster = LocalCluster(registry, shards=4, embedder=embedder, cache=cache)
+    assert embedding_of(cluster) == (EmbeddingState.DONE, 90, 90)
+    assert len(embedder.given) == 90
+    cache.close()

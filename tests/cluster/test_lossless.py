@@ -18,14 +18,16 @@ from shards.messages import ScoreMix, ShardHits
 from shards.scoring import index_scores
 from tests.cluster.rig import hits_of
 
-MIX = ScoreMix(impact=2, name=1, presence=3)
+MIX = ScoreMix(impact=2, name=1, presence=3, similarity=50)
 
-Held = tuple[tuple[tuple[int, int], ...], int]
+Held = tuple[tuple[tuple[int, int], ...], int, int]
 
 
 def rows_of(n_terms: int) -> st.SearchStrategy[list[Held]]:
     channel = st.tuples(st.integers(0, 255), st.integers(0, 255)).map(lambda pair: pair if pair[0] else (0, 0))
-    return st.lists(st.tuples(st.tuples(*[channel] * n_terms), st.integers(0, 1000)), min_size=1, max_size=12)
+    return st.lists(
+        st.tuples(st.tuples(*[channel] * n_terms), st.integers(0, 1000), st.integers(0, 2047)), min_size=1, max_size=12
+    )
 
 
 def weights_of(n_terms: int) -> st.SearchStrategy[list[int]]:
@@ -41,7 +43,8 @@ def shard_cuts(draw: st.DrawFn) -> tuple[ShardHits, npt.NDArray[np.int64], npt.N
     n = draw(st.integers(1, 6))
     values = np.array([row[0] for row in rows], np.uint8)
     bonuses = np.array([row[1] for row in rows], np.int32)
-    own_scores = index_scores(values, bonuses, own, MIX)
+    likenesses = np.array([row[2] for row in rows], np.int32)
+    own_scores = index_scores(values, bonuses, likenesses, own, MIX)
     order = np.lexsort((np.arange(len(rows)), -own_scores))
     kept, left = order[:n], order[n:]
     scored = own_scores[left]
@@ -51,11 +54,12 @@ def shard_cuts(draw: st.DrawFn) -> tuple[ShardHits, npt.NDArray[np.int64], npt.N
         scores=own_scores[kept].astype(np.int32),
         values=values[kept],
         bonuses=bonuses[kept],
+        likenesses=likenesses[kept],
         frequencies=(values[:, :, 0] > 0).sum(axis=0).astype(np.int64),
         weights=own,
         threshold=int(scored.max()) if len(scored) and scored.max() > 0 else -1,
     )
-    return hits, index_scores(values[left], bonuses[left], summed, MIX), summed, n
+    return hits, index_scores(values[left], bonuses[left], likenesses[left], summed, MIX), summed, n
 
 
 @settings(max_examples=200)
@@ -78,7 +82,7 @@ def test_a_settled_shard_holds_back_none_of_the_best_places(
 ) -> None:
     hits, left_out, summed, n = cut
     known = sorted(
-        [*index_scores(hits.values, hits.bonuses, summed, MIX).tolist(), *[400_000] * rivals],
+        [*index_scores(hits.values, hits.bonuses, hits.likenesses, summed, MIX).tolist(), *[400_000] * rivals],
         reverse=True,
     )
     floor = known[places - 1] if len(known) >= places else None
@@ -106,6 +110,12 @@ def test_a_bound_equal_to_the_floor_proves_nothing_because_the_id_might_come_fir
     assert shard_is_settled(hits, 5, summed, places=1, floor=111)
     assert not shard_is_settled(hits, 5, summed, places=1, floor=110)
     assert not shard_is_settled(hits, 5, summed, places=1, floor=None)
+
+
+def test_a_shard_whose_rows_a_graph_chose_proves_nothing() -> None:
+    hits = replace(hits_of([("b", ((9, 0),), 0)], 1, weights=(10,)), threshold=-1, approximate=True)
+    assert left_out_bound(hits, np.array([10])) == UNBOUNDED
+    assert not shard_is_settled(hits, 5, np.array([10]), places=1, floor=10**9)
 
 
 def test_a_shard_that_cut_by_the_summed_weights_is_settled_for_as_many_places_as_it_was_asked() -> None:

@@ -10,15 +10,15 @@ from shards.messages import ScoreMix
 from shards.statistics import frequency_weight
 from tests.cluster.rig import hits_of
 
-MIX = ScoreMix(impact=1, name=1, presence=0)
-Row = tuple[str, tuple[tuple[int, int], tuple[int, int]], int]
+MIX = ScoreMix(impact=1, name=1, presence=0, similarity=1)
+Row = tuple[str, tuple[tuple[int, int], tuple[int, int]], int, int]
 
 channels = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda pair: pair if pair[0] else (0, 0))
 catalogues = st.dictionaries(
     st.text("abc", min_size=1, max_size=3),
-    st.tuples(st.tuples(channels, channels), st.integers(0, 2)),
+    st.tuples(st.tuples(channels, channels), st.integers(0, 2), st.integers(0, 200)),
     max_size=30,
-).map(lambda rows: [(record_id, values, bonus) for record_id, (values, bonus) in rows.items()])
+).map(lambda rows: [(record_id, *row) for record_id, row in rows.items()])
 
 
 def question(n_terms: int = 2) -> AnalyzedRequest:
@@ -28,9 +28,10 @@ def question(n_terms: int = 2) -> AnalyzedRequest:
 
 def brute_force(rows: Sequence[Row]) -> list[tuple[str, int]]:
     """Every record scored in plain Python, in the one total order."""
-    weights = [frequency_weight(len(rows), sum(1 for _, values, _ in rows if values[t][0]), 256) for t in range(2)]
+    weights = [frequency_weight(len(rows), sum(1 for row in rows if row[1][t][0]), 256) for t in range(2)]
     scored = [
-        (record_id, sum(weights[t] * sum(values[t]) for t in range(2)) + bonus) for record_id, values, bonus in rows
+        (record_id, sum(weights[t] * sum(values[t]) for t in range(2)) + bonus + likeness)
+        for record_id, values, bonus, likeness in rows
     ]
     return sorted(scored, key=lambda row: (-row[1], row[0]))
 
@@ -41,7 +42,11 @@ def test_the_order_is_total_and_the_number_of_shards_changes_nothing(
 ) -> None:
     shuffled = list(rows)
     seed.shuffle(shuffled)
-    pool = merge({n: hits_of(shuffled[n::shards], 2) for n in reversed(range(shards))}, question(), MIX)
+    parts = {n: shuffled[n::shards] for n in reversed(range(shards))}
+    replies = {
+        n: hits_of([row[:3] for row in part], 2, likenesses=[row[3] for row in part]) for n, part in parts.items()
+    }
+    pool = merge(replies, question(), MIX)
     assert list(zip(pool.ids, pool.scores.tolist(), strict=True)) == brute_force(rows)
     assert pool.authorized == len(rows)
     assert all(
@@ -68,9 +73,10 @@ def test_an_id_from_two_shards_stays_once_in_its_newer_version() -> None:
 
 def test_a_reply_over_its_ceiling_is_cut_and_its_threshold_covers_what_went() -> None:
     rows = [(name, ((strength, 0),), 0) for name, strength in (("a", 9), ("b", 7), ("c", 5), ("d", 0))]
-    obedient, surplus = within_ceiling(hits_of(rows, 1, threshold=-1), 1, {"d"})
-    assert (obedient.ids, surplus, obedient.threshold) == (("a", "d"), 2, 7)
+    obedient, surplus = within_ceiling(hits_of(rows, 1, threshold=-1, likenesses=(0, 2, 0, 4)), 1, {"d"})
+    assert (obedient.ids, surplus, obedient.threshold) == (("a", "d"), 2, 9)
     assert obedient.values.shape == (2, 1, 2)
+    assert obedient.likenesses.tolist() == [0, 4]
     untouched = hits_of(rows, 1)
     assert within_ceiling(untouched, 3, {"d"}) == (untouched, 0)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,35 +10,55 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cluster.embedder import EmbeddedQuery
 from cluster.errors import InvalidConfiguration
 from cluster.query import NAMED, AnalyzedRequest, plan_query
-from cluster.ranker import AdditiveRanker, Candidates, MixRow
+from cluster.ranker import AdditiveRanker, Candidates, Mixes, MixRow, crowded
 from shards.analyzer import name_key
 from shards.impacts import postings_of
-from shards.messages import MAX_TERMS, MentionField, ScoreMix
+from shards.messages import MAX_TERMS, MOST_LIKENESS, MentionField, ScoreMix, VectorQuery
 from shards.record import Access, Kind, Record
 
 RANKER = AdditiveRanker.from_config()
 ROW = "{max_terms: null, impact: 4, name: 2, presence: 1}"
+VECTOR_ROW = "{max_terms: null, impact: 5, name: 1, presence: 2, similarity: 70}"
+HYBRID = f"hybrid: [{VECTOR_ROW}], crowding: 80"
+EMBEDDED = EmbeddedQuery(vector=VectorQuery(embedder="e", values=np.ones(2, np.int16), floor=0), models=("m",))
 
 
-def _request(length: int) -> AnalyzedRequest:
-    return AnalyzedRequest(terms=("t",) * length, term_weights=(256,) * length, mentions=(), length=length)
+def _request(length: int, embedded: EmbeddedQuery | None = None) -> AnalyzedRequest:
+    return AnalyzedRequest(
+        terms=("t",) * length, term_weights=(256,) * length, mentions=(), length=length, embedded=embedded
+    )
+
+
+def _ranker(words: ScoreMix, hybrid: ScoreMix | None = None) -> AdditiveRanker:
+    tables = ((MixRow(max_terms=None, mix=mix),) for mix in (words, hybrid or words))
+    return AdditiveRanker("additive", Mixes(words=next(tables), hybrid=next(tables), crowding=100))
 
 
 def test_a_hand_worked_score() -> None:
-    ranker = AdditiveRanker("hand", (MixRow(max_terms=None, mix=ScoreMix(impact=3, name=2, presence=10)),))
+    words = ScoreMix(impact=3, name=2, presence=10)
+    ranker = _ranker(words, replace(words, presence=0, similarity=4))
     values = np.array([[[100, 50], [0, 0]], [[1, 0], [255, 255]]], dtype=np.uint8)
     candidates = Candidates(
-        values=values, bonuses=np.array([7, 0], dtype=np.int32), weights=np.array([2, 5], dtype=np.int64)
+        values=values,
+        bonuses=np.array([7, 0], dtype=np.int32),
+        likenesses=np.array([0, 1024], dtype=np.int32),
+        weights=np.array([2, 5], dtype=np.int64),
     )
     # 2 * (3*100 + 2*50 + 10) + 7 = 827; 2 * (3 + 10) + 5 * (3*255 + 2*255 + 10) = 6451
     assert ranker.rank(_request(2), candidates).tolist() == [827, 6451]
+    # 2 * (3*100 + 2*50) + 7 = 807; 2 * 3 + 5 * (3*255 + 2*255) + 4 * 1024 = 10477
+    assert ranker.rank(_request(2, EMBEDDED), candidates).tolist() == [807, 10477]
 
 
 def test_no_candidates_give_no_scores() -> None:
     empty = Candidates(
-        values=np.zeros((0, 2, 2), np.uint8), bonuses=np.zeros(0, np.int32), weights=np.zeros(2, np.int64)
+        values=np.zeros((0, 2, 2), np.uint8),
+        bonuses=np.zeros(0, np.int32),
+        likenesses=np.zeros(0, np.int32),
+        weights=np.zeros(2, np.int64),
     )
     scores = RANKER.rank(_request(2), empty)
     assert scores.shape == (0,)
@@ -50,36 +71,52 @@ def test_a_score_depends_on_its_own_row_alone(seed: int) -> None:
     candidates = Candidates(
         values=random.integers(0, 256, (9, 5, 2), dtype=np.uint8),
         bonuses=random.integers(0, 1000, 9, dtype=np.int32),
+        likenesses=random.integers(0, MOST_LIKENESS + 1, 9, dtype=np.int32),
         weights=random.integers(0, 2048, 5, dtype=np.int64),
     )
-    together = RANKER.rank(_request(5), candidates)
-    alone = [
-        RANKER.rank(
-            _request(5),
-            Candidates(values=candidates.values[[row]], bonuses=candidates.bonuses[[row]], weights=candidates.weights),
-        )[0]
-        for row in range(9)
-    ]
+    request = _request(5, EMBEDDED)
+    together = RANKER.rank(request, candidates)
+    alone = [RANKER.rank(request, _only(candidates, row))[0] for row in range(9)]
     assert together.tolist() == alone
 
 
-def test_the_greatest_score_of_the_shipped_mixes_fits_an_int32_with_every_bonus() -> None:
+def _only(candidates: Candidates, row: int) -> Candidates:
+    return Candidates(
+        values=candidates.values[[row]],
+        bonuses=candidates.bonuses[[row]],
+        likenesses=candidates.likenesses[[row]],
+        weights=candidates.weights,
+    )
+
+
+def _greatest(mix: ScoreMix, terms: int) -> int:
+    """Of a score without bonuses."""
+    return terms * 2047 * (255 * (mix.impact + mix.name) + mix.presence) + mix.similarity * MOST_LIKENESS
+
+
+@pytest.mark.parametrize("embedded", [None, EMBEDDED], ids=["words", "hybrid"])
+def test_the_greatest_score_of_the_shipped_mixes_fits_an_int32_with_every_bonus(embedded: EmbeddedQuery | None) -> None:
     for length in range(MAX_TERMS + 1):
-        mix = RANKER.mix(_request(length))
-        assert MAX_TERMS * 2047 * (255 * (mix.impact + mix.name) + mix.presence) + 600_000_000 < 2**31
+        assert _greatest(RANKER.mix(_request(length, embedded)), MAX_TERMS) + 500_000_000 < 2**31
 
 
-def test_a_sure_name_outweighs_every_term_score_of_a_query_of_ten_words() -> None:
-    mix = RANKER.mix(_request(12))
-    assert 12 * 2047 * (255 * (mix.impact + mix.name) + mix.presence) < NAMED
+@pytest.mark.parametrize("embedded", [None, EMBEDDED], ids=["words", "hybrid"])
+def test_a_sure_name_outweighs_every_other_score_of_a_query_of_ten_words(embedded: EmbeddedQuery | None) -> None:
+    assert _greatest(RANKER.mix(_request(12, embedded)), 12) < NAMED
+
+
+def test_likeness_counts_for_queries_with_a_vector_only() -> None:
+    for length in (1, 10, 40):
+        assert RANKER.mix(_request(length)).similarity == 0
+        assert RANKER.mix(_request(length, EMBEDDED)).similarity > 0
 
 
 def test_the_version_names_the_ranker_and_changes_with_its_weights() -> None:
-    one, two = (
-        AdditiveRanker("additive", (MixRow(max_terms=None, mix=ScoreMix(impact=4, name=name, presence=0)),))
-        for name in (1, 2)
+    mix = ScoreMix(impact=4, name=1, presence=0)
+    one, two, three = (
+        _ranker(*mixes) for mixes in ((mix, mix), (replace(mix, name=2), mix), (mix, replace(mix, similarity=1)))
     )
-    assert one.version != two.version
+    assert len({one.version, two.version, three.version}) == 3
     assert one.version.startswith("additive-")
     assert AdditiveRanker.from_config().version == RANKER.version
     assert RANKER.bound == 0
@@ -90,23 +127,35 @@ def test_the_version_names_the_ranker_and_changes_with_its_weights() -> None:
     [
         ("name: a", ""),
         ("[]", ""),
-        ("{name: a, mixes: [], more: 1}", ""),
+        (f"{{name: a, mixes: [{ROW}]}}", ""),
+        (f"{{name: a, mixes: [{ROW}], {HYBRID}, more: 1}}", ""),
         ("", ""),
         ("{name: a, name: b, mixes: []}", ": line 1"),
         (f"{{name: &a x, mixes: [{ROW}]}}", ": line 1"),
-        (f"{{name: 3, mixes: [{ROW}]}}", ": name"),
-        (f"{{name: a b, mixes: [{ROW}]}}", ": name"),
-        ("{name: a, mixes: []}", ": mixes"),
-        ("{name: a, mixes: 3}", ": mixes"),
-        ("{name: a, mixes: [3]}", ": mixes[0]"),
-        ("{name: a, mixes: [{max_terms: 3, impact: 4, name: 2, presence: 1}]}", ": mixes"),
-        (f"{{name: a, mixes: [{ROW}, {ROW}]}}", ": mixes"),
-        ("{name: a, mixes: [{max_terms: 0, impact: 4, name: 2, presence: 1}]}", ": mixes[0].max_terms"),
-        ("{name: a, mixes: [{max_terms: null, impact: 16, name: 2, presence: 1}]}", ": mixes[0].impact"),
-        ("{name: a, mixes: [{max_terms: null, impact: true, name: 2, presence: 1}]}", ": mixes[0].impact"),
-        ("{name: a, mixes: [{max_terms: null, impact: 1, name: -1, presence: 1}]}", ": mixes[0].name"),
-        ("{name: a, mixes: [{max_terms: null, impact: 1, name: 1, presence: 3826}]}", ": mixes[0].presence"),
-        ("{name: a, mixes: [{max_terms: null, impact: 1, name: 1}]}", ": mixes[0]"),
+        (f"{{name: 3, mixes: [{ROW}], {HYBRID}}}", ": name"),
+        (f"{{name: a b, mixes: [{ROW}], {HYBRID}}}", ": name"),
+        (f"{{name: a, mixes: [], {HYBRID}}}", ": mixes"),
+        (f"{{name: a, mixes: 3, {HYBRID}}}", ": mixes"),
+        (f"{{name: a, mixes: [3], {HYBRID}}}", ": mixes[0]"),
+        (f"{{name: a, mixes: [{{max_terms: 3, impact: 4, name: 2, presence: 1}}], {HYBRID}}}", ": mixes"),
+        (f"{{name: a, mixes: [{ROW}, {ROW}], {HYBRID}}}", ": mixes"),
+        (f"{{name: a, mixes: [{ROW.replace('null', '0')}], {HYBRID}}}", ": mixes[0].max_terms"),
+        (f"{{name: a, mixes: [{ROW.replace('impact: 4', 'impact: 16')}], {HYBRID}}}", ": mixes[0].impact"),
+        (f"{{name: a, mixes: [{ROW.replace('impact: 4', 'impact: true')}], {HYBRID}}}", ": mixes[0].impact"),
+        (f"{{name: a, mixes: [{ROW.replace('name: 2', 'name: -1')}], {HYBRID}}}", ": mixes[0].name"),
+        (f"{{name: a, mixes: [{ROW.replace('presence: 1', 'presence: 3826')}], {HYBRID}}}", ": mixes[0].presence"),
+        (f"{{name: a, mixes: [{ROW.replace(', presence: 1', '')}], {HYBRID}}}", ": mixes[0]"),
+        (f"{{name: a, mixes: [{VECTOR_ROW}], {HYBRID}}}", ": mixes[0]"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}]}}", ""),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}], crowding: 49}}", ": crowding"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}], crowding: 101}}", ": crowding"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [], crowding: 80}}", ": hybrid"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{ROW}], crowding: 80}}", ": hybrid[0]"),
+        (
+            f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW.replace('70', '65536')}], crowding: 80}}",
+            ": hybrid[0].similarity",
+        ),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW.replace('null', '9')}], crowding: 80}}", ": hybrid"),
     ],
 )
 def test_a_ranker_file_with_a_bad_value_is_refused_by_the_name_of_the_field(
@@ -121,12 +170,24 @@ def test_a_ranker_file_with_a_bad_value_is_refused_by_the_name_of_the_field(
 
 def test_a_ranker_file_of_ones_own_decides_the_mix(tmp_path: Path) -> None:
     path = tmp_path / "ranker.yaml"
-    path.write_text(f"name: mine\nmixes: [{ROW}]\n")
+    path.write_text(f"{{name: mine, mixes: [{ROW}], {HYBRID}}}")
     own = AdditiveRanker.from_config(path)
     assert own.mix(_request(1)) == own.mix(_request(64)) == ScoreMix(impact=4, name=2, presence=1)
+    assert own.mix(_request(1, EMBEDDED)) == ScoreMix(impact=5, name=1, presence=2, similarity=70)
+    # Three doublings of 256, the third one started: 70 * 0.8 ** 3 = 35.84.
+    crowd = replace(_request(1, EMBEDDED), crowd=1025)
+    assert own.mix(crowd) == ScoreMix(impact=5, name=1, presence=2, similarity=35)
     assert own.version.startswith("mine-")
     with pytest.raises(InvalidConfiguration, match=r"nowhere\.yaml"):
         AdditiveRanker.from_config(tmp_path / "nowhere.yaml")
+
+
+@pytest.mark.parametrize(
+    ("authorized", "similarity"), [(0, 1000), (1, 1000), (256, 1000), (257, 850), (512, 850), (513, 722), (10**9, 28)]
+)
+def test_similarity_counts_less_with_each_doubling_of_the_records(authorized: int, similarity: int) -> None:
+    assert crowded(1000, authorized, 85) == similarity
+    assert crowded(1000, authorized, 100) == 1000
 
 
 def _tool(name: str, description: str = "", namespace: str = "", **more: object) -> Record:
@@ -151,6 +212,7 @@ def _ranked(query: str, records: Sequence[Record]) -> list[str]:
             [[held.get(term, (0, 0)) for term in request.terms] for held in postings], dtype=np.uint8
         ).reshape(len(records), len(request.terms), 2),
         bonuses=np.array([names.get(name_key(record.name), 0) for record in records], dtype=np.int32),
+        likenesses=np.zeros(len(records), np.int32),
         weights=np.array(weights, dtype=np.int64),
     )
     scores = RANKER.rank(request, candidates).tolist()

@@ -338,3 +338,16 @@ def test_a_url_that_names_no_database_is_reported_without_repeating_it() -> None
     with pytest.raises(RegistryUnavailable) as caught:
         Registry("nonsense://user:secret@host/db")
     assert "secret" not in str(caught.value)
+
+
+def test_bodies_are_those_on_record_and_of_nothing_that_is_gone(registry: Registry) -> None:
+    many = [tool(f"r{number}", "first") for number in range(2_100)]
+    registry.upsert_many(many)
+    registry.upsert_many([tool("r1", "second")])
+    registry.set_status("r2", Status.DISABLED)
+    registry.remove("r3")
+    bodies = registry.bodies([*(one.id for one in many), "unknown"])
+    found = {one.id: one for one in map(Record.from_json, bodies)}
+    assert set(found) == {one.id for one in many} - {"r3"}
+    assert (found["r1"].description, found["r2"].status) == ("second", Status.DISABLED)
+    assert registry.bodies([]) == []

@@ -17,7 +17,6 @@ from cluster.shard_client import LocalShardClient
 from cluster.shard_map import ShardCopy, ShardMap
 from shards.messages import Change, ScoreMix, ShardHits, ShardQuery
 from shards.record import BUCKETS, Record, Status, bucket_of
-from shards.scoring import index_scores
 from tests.cluster.rig import (
     ACME,
     BUDGET,
@@ -60,7 +59,7 @@ def test_a_question_finds_the_tool_and_the_answer_accounts_for_itself(count: int
     assert not answer.truncated
     assert answer.plan is not None
     assert answer.ranker == RANKER.version
-    assert set(answer.timings_ms) == {"plan", "search", "documents", "evidence", "total"}
+    assert set(answer.timings_ms) == {"plan", "embed", "search", "documents", "evidence", "total"}
 
 
 def test_more_matches_than_shown_are_told() -> None:
@@ -195,8 +194,7 @@ class Lifting:
         return RANKER.mix(request)
 
     def rank(self, request: AnalyzedRequest, candidates: Candidates) -> npt.NDArray[np.int64]:
-        scores = index_scores(candidates.values, candidates.bonuses, candidates.weights, self.mix(request))
-        return scores + self.lift * (candidates.values[:, 0, 0] < 200)
+        return RANKER.rank(request, candidates) + self.lift * (candidates.values[:, 0, 0] < 200)
 
 
 CROWD = tuple(tool(f"t{n:03d}", f"tool{n}", "send " * (1 + n % 23) + "filler " * (n % 5)) for n in range(200))

@@ -1,172 +1,17 @@
 """The supervisor keeps copies loaded, in step and alive; shards and registry are real, only their process is not."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from cluster.control import WriteOutcome
-from cluster.errors import ShardUnavailable
-from cluster.feed import FeedBatch
 from cluster.health import Health
-from cluster.loading import Loader
 from cluster.registry import Registry
-from cluster.snapshots import SnapshotStore
-from cluster.supervisor import Pace, Supervisor
-from shards.messages import DocumentRequest, ShardStatus
-from shards.record import Access, Kind, Record, SideEffect, Status
+from shards.messages import DocumentRequest
+from shards.record import SideEffect, Status
 from shards.scope import Grant, Scope
-from shards.shard import Shard
-
-EVERYTHING = Scope(
-    grants=(
-        Grant(
-            reason="test",
-            tenants=frozenset({"acme", "other"}),
-            permissions=frozenset(),
-            mode="analyzer",
-            side_effects=frozenset(SideEffect),
-        ),
-    )
-)
-
-
-def record(number: int, text: str = "text", tenant: str = "acme") -> Record:
-    return Record(
-        id=f"r{number}",
-        kind=Kind.TOOL,
-        name=f"tool {number}",
-        namespace="n",
-        description=text,
-        access=Access(tenant=tenant),
-    )
-
-
-class LocalCopy:
-    """A copy in this process that can be killed, and told to hang on its next change or sign of life."""
-
-    def __init__(self, number: int) -> None:
-        self.shard = Shard(number)
-        self.number = number
-        self.dead = asyncio.Event()
-        self.hangs = False
-        self.bytes_per_s = float("inf")
-        self.loaded: list[int] = []
-
-    @property
-    def handle(self) -> object:
-        return self
-
-    async def _reach(self) -> None:
-        await asyncio.sleep(0)
-        if self.hangs:
-            await asyncio.Event().wait()
-        if self.dead.is_set():
-            raise ShardUnavailable(self.number, "dead")
-
-    async def open(self, directory: str) -> int:
-        await self._reach()
-        self.shard = Shard.open(self.number, Path(directory))
-        return self.shard.status().seq
-
-    async def save(self, directory: str) -> None:
-        await self._reach()
-        self.shard.save(Path(directory))
-
-    async def begin_load(self) -> None:
-        await self._reach()
-        self.shard.begin_load()
-
-    async def load_batch(self, bodies: Sequence[bytes]) -> None:
-        await self._reach()
-        self.shard.load_batch(bodies)
-        self.loaded.append(len(bodies))
-
-    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
-        await self._reach()
-        self.shard.finish_load(seq, grant_lists)
-
-    async def apply(self, batch: FeedBatch) -> None:
-        await self._reach()
-        await asyncio.sleep(sum(len(change.body or b"") for change in batch.changes) / self.bytes_per_s)
-        self.shard.apply(batch.after_seq, batch.upto_seq, batch.changes)
-
-    async def status(self) -> ShardStatus:
-        await self._reach()
-        return self.shard.status()
-
-    async def died(self) -> None:
-        await self.dead.wait()
-
-    def kill(self) -> None:
-        self.dead.set()
-
-
-class World:
-    """A registry and a supervisor over it."""
-
-    def __init__(self, folder: Path, *, shards: int = 2, copies: int = 1, records: int = 20) -> None:
-        self.registry = Registry(f"sqlite:///{folder / 'registry.sqlite3'}")
-        self.registry.upsert_many([record(number) for number in range(records)])
-        self.launched: list[LocalCopy] = []
-        self.bytes_per_s = float("inf")
-        self.snapshots = SnapshotStore(folder / "snapshots", self.registry, shards)
-        self.supervisor = Supervisor(
-            self.registry,
-            Loader(self.registry, self.snapshots, shards),
-            self._launch,
-            shards=shards,
-            copies=copies,
-            pace=Pace(apply_timeout_s=0.3, health_period_s=0.05, poll_s=0.05),
-        )
-
-    def _launch(self, shard: int) -> LocalCopy:
-        self.launched.append(LocalCopy(shard))
-        self.launched[-1].bytes_per_s = self.bytes_per_s
-        return self.launched[-1]
-
-    async def until(self, condition: Callable[[], Awaitable[bool]]) -> None:
-        async with asyncio.timeout(20):
-            while not await condition():  # noqa: ASYNC110 -- the condition is the world's, no event tells of it
-                await asyncio.sleep(0.01)
-
-    async def ready(self) -> None:
-        async def full() -> bool:
-            return (await self.supervisor.status()).health is Health.READY
-
-        await self.until(full)
-
-    async def serving(self) -> list[LocalCopy]:
-        view = await self.supervisor.map_after(0, 0)
-        assert all(handle is None or isinstance(handle, LocalCopy) for handle in view.handles)
-        return [handle for handle in view.handles if isinstance(handle, LocalCopy)]
-
-    async def visible(self) -> dict[str, bytes]:
-        """Every authorized document of the copies that routers would ask."""
-        ids = tuple(f"r{number}" for number in range(200))
-        request = DocumentRequest(scope=EVERYTHING, ids=ids)
-        return {found.id: found.body for copy in await self.serving() for found in copy.shard.documents((request,))[0]}
-
-    def registered(self) -> dict[str, bytes]:
-        """The same, from the source of truth."""
-        found = (self.registry.get(f"r{number}") for number in range(200))
-        return {kept.id: kept.to_json() for kept in found if kept is not None and kept.status is Status.ENABLED}
-
-
-def run(world: World, story: Callable[[World], Coroutine[object, object, None]]) -> None:
-    """Start, wait until ready, run the story, stop."""
-
-    async def whole() -> None:
-        await world.supervisor.start()
-        try:
-            await world.ready()
-            await story(world)
-        finally:
-            await world.supervisor.stop()
-            world.registry.close()
-
-    asyncio.run(whole())
+from tests.supervised import World, record, run
 
 
 def test_every_record_is_served_and_progress_is_told(tmp_path: Path) -> None:

@@ -39,5 +39,6 @@ def test_no_stage_exceeds_its_ceiling_and_spent_adds_up(
         for hit in answer.hits:
             if hit.form is EvidenceForm.FULL:
                 assert hit.record == oracle.records[hit.record.id]
+            assert hit.similarity is None
             assert hit.score == hit.bonus + sum(part.score for part in hit.parts)
         compared["budgets"] += 1

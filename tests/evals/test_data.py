@@ -76,6 +76,34 @@ def test_every_record_is_open_to_the_evaluation_whatever_its_row_says_of_access(
     assert (record.access, record.status) == (Access(tenant=SHARED_TENANT), Status.ENABLED)
 
 
+def test_records_keep_their_own_access_where_the_questions_have_a_caller(tmp_path: Path) -> None:
+    path = tmp_path / "tools.jsonl"
+    path.write_bytes(lines([TOOLS[0] | {"access": {"tenant": "acme", "permissions": ["x"]}, "status": "disabled"}]))
+    (record,), _ = read_tools([path], access=None)
+    assert (record.access.tenant, record.access.permissions, record.status) == ("acme", ("x",), Status.DISABLED)
+
+
+def test_a_template_that_waits_to_be_filled_in_is_no_question_and_a_filled_one_is(tmp_path: Path) -> None:
+    template: dict[str, object] = {"id": "q1", "query": "", "relevant": ["a"], "todo": "Ask for it."}
+    path = tmp_path / "queries.jsonl"
+    path.write_bytes(lines([template, template | {"id": "q2", "query": "do it"}]))
+    assert [question.id for question in read_questions(path)] == ["q2"]
+    path.write_bytes(lines([template]))
+    with pytest.raises(BadEvalFile, match="holds no queries: 1 templates wait to be filled in"):
+        read_questions(path)
+
+
+def test_the_kind_of_a_question_is_a_word_or_several(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [
+        {"id": "a", "query": "x", "relevant": [], "kind": "typo"},
+        {"id": "b", "query": "x", "relevant": [], "kind": ["short", "typo"]},
+        {"id": "c", "query": "x", "relevant": []},
+    ]
+    path = tmp_path / "queries.jsonl"
+    path.write_bytes(lines(rows))
+    assert [question.kind for question in read_questions(path)] == ["typo", "short+typo", ""]
+
+
 def test_questions_of_every_container_are_the_same_ones(tmp_path: Path, queries: Path) -> None:
     pq.write_table(pa.Table.from_pylist(QUERIES), tmp_path / "queries.parquet")
     assert read_questions(tmp_path / "queries.parquet") == read_questions(queries)
@@ -126,6 +154,7 @@ def test_limit_takes_the_first_questions(tmp_path: Path, queries: Path) -> None:
         (b'{"id": "a", "query": "x", "relevant": []}\n{broken\n', ["line 2", "JSON"]),
         (b"[1]\n", ["line 1", "object"]),
         (b'{"id":"a","query":"x","relevant":[]}\n{"id":"a","query":"y","relevant":[]}\n', ["line 2", "'a'"]),
+        (b'{"id": "a", "query": "x", "relevant": [], "kind": 3}\n', ["line 1", "kind"]),
         (b"\n", ["holds no queries"]),
     ],
 )

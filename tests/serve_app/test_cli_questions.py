@@ -64,7 +64,10 @@ def test_the_endpoint_and_the_process_give_the_same_answer_and_explanation(runni
 
 def test_a_ranker_file_of_the_settings_ranks_a_local_search(running: Endpoint, tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text(
-        "name: own\nmixes: [{max_terms: null, impact: 0, name: 0, presence: 7}]\n", encoding="utf-8"
+        "name: own\n"
+        "mixes: [{max_terms: null, impact: 0, name: 0, presence: 7}]\n"
+        "hybrid: [{max_terms: null, impact: 0, name: 0, presence: 7, similarity: 1}]\ncrowding: 100\n",
+        encoding="utf-8",
     )
     config = tmp_path / "settings.yaml"
     config.write_text(f"home: {running.home}\nranker: own.yaml\n", encoding="utf-8")
@@ -116,6 +119,7 @@ def test_a_hidden_record_is_explained_like_an_unknown_one(running: Endpoint) -> 
 def test_status_shows_every_shard(running: Endpoint) -> None:
     result = over_http(running, "status")
     assert (result.exit_code, "ready: 7 records" in result.stdout) == (0, True), result.output
+    assert "vectors: off; searches go by words" in result.stdout
     status = json.loads(over_http(running, "status", "--json").stdout)
     assert [copy["shard"] for copy in status["copies"]] == [0, 1]
     refused = over_http(running, "status", "--role", "reader")

@@ -245,7 +245,10 @@ def test_the_metrics_count_requests_misses_gaps_and_faults(services: Services) -
         'shortlist_misses_total{reason="no_match"} 1.0',
         'shortlist_misses_total{reason="unavailable"} 1.0',
         'shortlist_coverage_gaps_total{cause="unavailable"} 1.0',
-        'shortlist_exact_answers_total{exact="true"} 2.0',
+        'shortlist_exact_answers_total{exact="true",proof="first_round",retrieval="words"} 2.0',
+        'shortlist_exact_answers_total{exact="false",proof="coverage",retrieval="words"} 1.0',
+        'shortlist_vectors_total{state="off"} 3.0',
+        "shortlist_query_embedding_seconds_count 0.0",
         'shortlist_request_seconds_count{route="/v1/search"} 4.0',
         "shortlist_candidates_count 3.0",
     ):

@@ -21,10 +21,11 @@ def test_an_answer_has_hits_budget_coverage_plan_and_proof(endpoint: Endpoint) -
     first = answer["hits"][0]
     assert list(answer) == [
         "request_id", "kind", "hits", "miss", "plan", "budget", "spent", "coverage", "truncated", "exact",
-        "index_position", "ranker", "timings_ms",
+        "doubt", "vectors", "adaptive_k", "index_position", "ranker", "timings_ms",
     ]  # fmt: skip
     assert (answer["kind"], answer["miss"], answer["exact"], answer["truncated"]) == ("hits", None, True, False)
     assert (first["rank"], first["id"], first["form"]) == (1, "mail:send_email", "full")
+    assert (answer["doubt"], answer["vectors"]) == (None, {"state": "off", "embedder": "", "missing": 0})
     assert first["record"]["parameters"] == {"properties": {"to": {}}, "type": "object"}
     assert answer["budget"] == LIMITS
     assert answer["spent"]["evidence_tokens"] == sum(hit["tokens"] for hit in answer["hits"])
@@ -256,3 +257,13 @@ def test_no_answer_may_be_kept_by_a_cache_on_the_way(endpoint: Endpoint) -> None
         endpoint.client.get("/v1/records/mail:send_email", headers=endpoint.headers("reader")).headers["cache-control"]
         == "no-store"
     )
+
+
+def test_small_talk_is_a_miss_whose_numbers_an_explanation_shows(endpoint: Endpoint) -> None:
+    answer = endpoint.search("hello, how are you?", explain=True).json()
+    assert (answer["kind"], answer["miss"]["reason"], answer["adaptive_k"]) == ("miss", "no_match", None)
+    talk = answer["talk"]
+    assert talk["abstained"]
+    assert talk["words"] == 1024
+    assert talk["score"] < talk["threshold"]
+    assert "talk" not in endpoint.search("hello, how are you?").json()

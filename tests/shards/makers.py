@@ -1,21 +1,36 @@
 """Small records, scopes and queries, and the naive loop that a shard's answers are held against."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
+
+import numpy as np
 
 from shards.analyzer import name_key
 from shards.grants import GrantLists
 from shards.impacts import postings_of
 from shards.index import ShardIndex
 from shards.loading import BulkLoad
-from shards.messages import Change, Mention, MentionField, ScoreMix, ShardHits, ShardQuery
+from shards.messages import (
+    Change,
+    Mention,
+    MentionField,
+    NewVector,
+    ScoreMix,
+    ShardHits,
+    ShardQuery,
+    VectorQuery,
+)
 from shards.record import Access, Kind, Record, SideEffect, Status
 from shards.scope import Denial, Grant, Narrowing, Scope
 from shards.shard import Shard
 from shards.statistics import frequency_weight
 
 MIX: Final = ScoreMix(impact=7, name=3, presence=50)
+MIX_OF_BOTH: Final = replace(MIX, similarity=900)
+EMBEDDER: Final = "hashed-1"
+DIMS: Final = 12
 ALL: Final = Grant(
     reason="test",
     tenants=frozenset({"*", "acme", "zeta"}),
@@ -78,10 +93,34 @@ def upsert(seq: int, one: Record) -> Change:
     return Change(seq=seq, record_id=one.id, body=one.to_json())
 
 
+def vector_of(one: Record, embedder: str = EMBEDDER) -> bytes:
+    """Twelve numbers of this text alone; records of equal texts have equal vectors."""
+    return hashlib.blake2b(f"{embedder} {one.search_text_hash}".encode(), digest_size=DIMS).digest()
+
+
+def new_vector(one: Record, embedder: str = EMBEDDER) -> NewVector:
+    """The vector of a record as an embedder would send it."""
+    return NewVector(record_id=one.id, search_text_hash=one.search_text_hash, values=vector_of(one, embedder))
+
+
+def vector_query(seed: int, floor: int = 20_000, embedder: str = EMBEDDER) -> VectorQuery:
+    """A query that is likest to other records for each seed; about half of all records are like it at all."""
+    digest = hashlib.blake2b(f"query {seed}".encode(), digest_size=DIMS).digest()
+    values = np.frombuffer(digest, np.int8).astype(np.int16) * 40
+    return VectorQuery(embedder=embedder, values=values, floor=floor)
+
+
+def likeness(query: VectorQuery, vector: bytes) -> int:
+    """``clip((dot - floor) >> 10, 0, 2047)`` in plain integers."""
+    signed = [byte - 256 if byte > 127 else byte for byte in vector]
+    dot = sum(one * other for one, other in zip(query.values.tolist(), signed, strict=True))
+    return min(2047, max(0, (dot - query.floor) // 1024))
+
+
 def plain(hits: ShardHits) -> dict[str, object]:
     """All of an answer as plain values, without its seq."""
-    arrays = ("versions", "scores", "values", "bonuses", "frequencies", "weights")
-    values = ("outcome", "ids", "authorized", "matched", "threshold")
+    arrays = ("versions", "scores", "values", "bonuses", "likenesses", "frequencies", "weights")
+    values = ("outcome", "ids", "authorized", "matched", "threshold", "unembedded", "approximate")
     return {name: getattr(hits, name).tolist() for name in arrays} | {name: getattr(hits, name) for name in values}
 
 
@@ -137,10 +176,11 @@ def _fits(patterns: Iterable[str], one: Record) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Naive:
-    """What a shard must say, by loops over plain postings."""
+    """What a shard must say, by loops over plain postings and vectors (of ``EMBEDDER``, by record id)."""
 
     records: Sequence[Record]
     lists: Mapping[str, Sequence[str]]
+    vectors: Mapping[str, bytes] = field(default_factory=dict)
 
     def answer(self, asked: ShardQuery) -> dict[str, object]:
         """The whole answer as ``plain`` gives it; the index must hold exactly these records."""
@@ -155,7 +195,11 @@ class Naive:
             weights = list(asked.weights)
         values = {one: [list(postings.get(term, (0, 0))) for term in asked.terms] for one, postings in held.items()}
         bonuses = {record_id: bonus_of(one, asked.mentions) for record_id, one in visible.items()}
-        scores = {one: bonuses[one] + _sum(weights, values[one], asked.mix) for one in visible}
+        alike = self._likenesses(asked.vector, visible)
+        scores = {
+            one: bonuses[one] + _sum(weights, values[one], asked.mix) + asked.mix.similarity * alike.get(one, 0)
+            for one in visible
+        }
         ranking = sorted((one for one in visible if scores[one] > 0), key=lambda one: (-scores[one], one))
         extras = [one for one in dict.fromkeys((*asked.pinned, *asked.preferred)) if one in visible]
         rows = list(dict.fromkeys((*ranking[: asked.n], *extras)))
@@ -166,12 +210,21 @@ class Naive:
             "scores": [scores[one] for one in rows],
             "values": [values[one] for one in rows],
             "bonuses": [bonuses[one] for one in rows],
+            "likenesses": [alike.get(one, 0) for one in rows],
             "frequencies": frequencies,
             "weights": weights,
             "authorized": len(visible),
             "matched": len(ranking),
             "threshold": max((scores[one] for one in ranking if one not in rows), default=-1),
+            "unembedded": len(visible) - len(alike) if asked.vector else 0,
+            "approximate": False,
         }
+
+    def _likenesses(self, query: VectorQuery | None, visible: Iterable[str]) -> dict[str, int]:
+        """By id, for the records that have a vector of the query's embedder."""
+        if query is None or query.embedder != EMBEDDER:
+            return {}
+        return {one: likeness(query, self.vectors[one]) for one in visible if one in self.vectors}
 
 
 def _sum(weights: Sequence[int], values: Sequence[Sequence[int]], mix: ScoreMix) -> int:

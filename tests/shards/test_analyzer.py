@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from shards.analyzer import (
     ANALYZER_ID,
+    BRIDGE_SHARE,
+    CONCEPT_SHARE,
     FILLER,
     FULL,
     JOINED,
@@ -18,6 +20,7 @@ from shards.analyzer import (
     actions_of,
     analyze_query,
     asks_for_a_tool,
+    concepts_of,
     name_key,
     terms_of,
 )
@@ -87,13 +90,41 @@ def test_a_chinese_clause_does_not_become_one_term() -> None:
 def test_a_query_of_nothing_but_generic_words_still_has_terms_that_records_hold(query: str) -> None:
     analyzed = analyze_query(query)
     assert analyzed.terms
-    assert set(analyzed.terms) <= set(terms_of(query)) | set(actions_of(terms_of(query)))
+    terms = terms_of(query)
+    assert set(analyzed.terms) <= {*terms, *actions_of(terms), *concepts_of(terms)}
 
 
 def test_stop_words_leave_a_query_that_has_other_words_and_fillers_weigh_little() -> None:
     query = analyze_query("please list the instances")
-    assert query.terms == ("pleas", "list", "instanc", "→read")
-    assert query.weights == (FILLER * UNREPEATED // FULL, UNREPEATED, UNREPEATED, 192)
+    assert query.terms == ("pleas", "list", "instanc", "→read", "≈list", "≈instance")
+    assert query.weights == (FILLER * UNREPEATED // FULL, UNREPEATED, UNREPEATED, 192, CONCEPT_SHARE, CONCEPT_SHARE)
+    assert query.length == 4
+
+
+def test_a_concept_weighs_less_than_its_word_and_more_where_it_is_the_only_bridge() -> None:
+    assert CONCEPT_SHARE < BRIDGE_SHARE < UNREPEATED
+    assert dict(zip(*_pairs("invoice"), strict=True))["≈invoice"] == CONCEPT_SHARE
+    assert dict(zip(*_pairs("فاکتور"), strict=True))["≈invoice"] == BRIDGE_SHARE
+    assert dict(zip(*_pairs("turn the volume up"), strict=True))["≈raise"] == FILLER * CONCEPT_SHARE // FULL
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ("can you please list my invoices", "list invoices"),
+        ("لطفا لیست فاکتورهامو بهم نشون بده", "لیست فاکتور نشون"),
+        ("من می‌خوام یه فاکتور جدید بسازم", "فاکتور جدید بسازم"),
+        ("پلیز فاکتور رو پیدا کن", "فاکتور پیدا"),
+        ("请帮我查询发票", "查询发票"),
+        ("пожалуйста, мне нужно найти счёт", "найти счет"),
+        ("أريد من فضلك إنشاء فاتورة", "إنشاء فاتورة"),
+        ("lotfan mikham faktor sabt konam", "faktor sabt"),
+    ],
+)
+def test_the_words_of_asking_hardly_count(asked: str, wanted: str) -> None:
+    query = analyze_query(asked)
+    heavy = {term for term, weight in zip(query.terms, query.weights, strict=True) if weight >= CONCEPT_SHARE}
+    assert heavy == set(analyze_query(wanted).terms)
 
 
 def test_a_word_said_twice_weighs_more_than_a_word_said_once() -> None:

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from shards.impacts import (
     ACTION,
+    CONCEPT_SHARE,
+    EXAMPLE,
     LABEL,
     LONGEST_RECORD,
     NAME,
@@ -43,7 +45,8 @@ def test_a_term_in_two_fields_adds_up_before_it_saturates() -> None:
     values = postings_of(_record(name="invoice", description="invoice"))
     name = NAME.weight / (1 - NAME.slope + NAME.slope / NAME.usual_length)
     summary = SUMMARY.weight / (1 - SUMMARY.slope + SUMMARY.slope / SUMMARY.usual_length)
-    assert values == {"invoic": (_impact(name + summary, words=2), 255)}
+    assert values["invoic"] == (_impact(name + summary, words=2), 255)
+    assert values["≈invoice"] == (_impact(CONCEPT_SHARE * (name + summary), words=2), 0)
 
 
 def test_the_best_alias_decides_how_much_of_a_name_a_term_is() -> None:
@@ -63,6 +66,30 @@ def test_namespace_tags_capability_domain_and_examples_are_indexed() -> None:
     )
     assert values["acm"][1] == 0
     assert values["financ"][0] == _impact(LABEL.occurrence(1), words=14)
+    assert {"≈invoice", "≈tax", "≈email", "≈finance", "≈payment"} <= set(values)
+
+
+def test_of_several_examples_a_term_counts_in_the_best_and_the_longest_makes_the_length() -> None:
+    two = postings_of(_record(name="x1", examples=("bill", "pay my bill in town")))
+    one = postings_of(_record(name="x1", examples=("bill",)))
+    assert two["bill"][0] == _impact(EXAMPLE.occurrence(1), words=1 + 3)
+    assert one["bill"][0] == _impact(EXAMPLE.occurrence(1), words=1 + 1)
+    assert {"pay", "town", "→create"} & set(two) == {"pay", "town"}
+    assert "→delete" in postings_of(_record(name="x1", examples=("erase all",)))
+
+
+def test_more_aliases_do_not_make_a_record_more_about_their_common_word() -> None:
+    one = postings_of(_record(name="x1", aliases=("pay bill",)))
+    three = postings_of(_record(name="x1", aliases=("pay bill", "bill payer", "settle bill")))
+    assert three["bill"] == one["bill"]
+
+
+def test_concepts_of_the_detail_and_of_parameters_are_not_indexed() -> None:
+    schema = {"properties": {"invoice": {"description": "An invoice"}}}
+    record = _record(name="x1", description="Does a thing for all of us here. It may need an invoice.")
+    values = postings_of(replace(record, parameters=orjson.dumps(schema).decode()))
+    assert "invoic" in values
+    assert "≈invoice" not in values
 
 
 def test_parameters_count_less_than_the_name_and_stop_words_in_them_not_at_all() -> None:
@@ -93,7 +120,7 @@ def test_of_too_many_terms_the_weightiest_stay_and_ties_go_by_term() -> None:
     assert len(values) == RECORD_TERMS
     assert "invoic" in values
     assert values["invoic"][1] == 255
-    assert [term for term in values if term.startswith("zq")] == words[: len(values) - len({"invoic"})]
+    assert [term for term in values if term.startswith("zq")] == words[: len(values) - len({"invoic", "≈invoice"})]
 
 
 def test_a_record_of_signs_only_has_no_terms() -> None:

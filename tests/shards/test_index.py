@@ -9,8 +9,23 @@ from shards.index import ShardIndex
 from shards.messages import DocumentRequest, Mention, MentionField, Outcome, ShardQuery
 from shards.record import Access
 from shards.scope import Scope
+from shards.vector_arrivals import arrived
 from tests.depth import examples
-from tests.shards.makers import ALL, EVERYTHING, MIX, Naive, index_of, plain, query, record
+from tests.shards.makers import (
+    ALL,
+    DIMS,
+    EMBEDDER,
+    EVERYTHING,
+    MIX,
+    MIX_OF_BOTH,
+    Naive,
+    index_of,
+    new_vector,
+    plain,
+    query,
+    record,
+    vector_query,
+)
 from tests.worlds import DOMAINS, UNKNOWN_WORD, WORDS, World, callers, worlds
 
 mentions = st.builds(
@@ -23,6 +38,9 @@ ids = st.lists(st.integers(0, 39).map("r{:02d}".format), max_size=3, unique=True
 terms = st.lists(st.sampled_from((*WORDS, UNKNOWN_WORD)), max_size=6, unique=True)
 
 
+MIXES = (MIX, MIX_OF_BOTH, replace(MIX, impact=15, name=15), replace(MIX, name=0, presence=0, similarity=65_535))
+
+
 @st.composite
 def queries(draw: st.DrawFn) -> ShardQuery:
     asked = draw(terms)
@@ -30,7 +48,8 @@ def queries(draw: st.DrawFn) -> ShardQuery:
     return replace(
         query(*asked, scope=draw(callers)),
         term_weights=draw(per_term),
-        mix=draw(st.sampled_from((MIX, replace(MIX, impact=15, name=15), replace(MIX, name=0, presence=0)))),
+        mix=draw(st.sampled_from(MIXES)),
+        vector=draw(st.one_of(st.none(), st.builds(vector_query, st.integers(0, 99), st.sampled_from((0, 60_000))))),
         mentions=tuple(draw(st.lists(mentions, max_size=3))),
         pinned=draw(ids),
         preferred=draw(ids),
@@ -44,12 +63,19 @@ def never() -> bool:
 
 
 @examples(120)
-@given(world=worlds(), asked=queries(), segment_rows=st.sampled_from((1, 3, 7, 50)))
+@given(
+    world=worlds(), asked=queries(), segment_rows=st.sampled_from((1, 3, 7, 50)), share=st.sampled_from((0, 1, 2, 3))
+)
 def test_any_layout_of_segments_answers_as_a_plain_loop_does(
-    world: World, asked: ShardQuery, segment_rows: int
+    world: World, asked: ShardQuery, segment_rows: int, share: int
 ) -> None:
     index = index_of(world.records, segment_rows, world.grant_lists)
-    assert plain(index.search(asked, never)) == Naive(records=world.records, lists=world.grant_lists).answer(asked)
+    # Of every third record, of two of three, of all: embedding goes on while searches are answered.
+    given = [new_vector(one) for place, one in enumerate(world.records) if place % 3 < share]
+    index = index.with_parts(arrived(index.parts, EMBEDDER, given).parts)
+    vectors = {one.record_id: one.values for one in given}
+    naive = Naive(records=world.records, lists=world.grant_lists, vectors=vectors)
+    assert plain(index.search(asked, never)) == naive.answer(asked)
 
 
 @examples(40)
@@ -118,9 +144,22 @@ def test_hidden_records_change_nothing() -> None:
         record(f"{place}{number}", "dapo " * 9, access=Access(tenant="other")) for place in "a~" for number in "12"
     ]
     asked = query("dapo", pinned=tuple(one.id for one in hidden), n=4)
-    assert plain(index_of((*hidden, *CATALOGUE), 5).search(asked, never)) == plain(
-        index_of(CATALOGUE, 5).search(asked, never)
-    )
+    for vector in (None, vector_query(1, 0)):
+        opened, private = (
+            index.with_parts(arrived(index.parts, EMBEDDER, [new_vector(one) for one in (*hidden, *CATALOGUE)]).parts)
+            for index in (index_of((*hidden, *CATALOGUE), 5), index_of(CATALOGUE, 5))
+        )
+        one = replace(asked, vector=vector, mix=MIX_OF_BOTH)
+        assert plain(opened.search(one, never)) == plain(private.search(one, never))
+
+
+def test_a_likeness_alone_makes_a_candidate() -> None:
+    index = index_of(CATALOGUE[:3], 50)
+    index = index.with_parts(arrived(index.parts, EMBEDDER, [new_vector(CATALOGUE[1])]).parts)
+    asked = query("xaxo", vector=vector_query(1, -(10**7)), mix=MIX_OF_BOTH, pinned=("r02",))
+    hits = index.search(asked, never)
+    assert (hits.ids, hits.matched, hits.unembedded, hits.threshold) == (("r01", "r02"), 1, 2, -1)
+    assert (hits.likenesses.tolist(), hits.scores.tolist()) == ([2047, 0], [900 * 2047, 0])
 
 
 def test_an_empty_authorized_set_answers_without_touching_postings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +174,19 @@ def test_an_empty_authorized_set_answers_without_touching_postings(monkeypatch: 
 def test_an_index_without_records_answers() -> None:
     assert ShardIndex().search(query("dapo"), never).outcome is Outcome.COMPLETE
     assert ShardIndex().documents(DocumentRequest(scope=EVERYTHING, ids=("a",))) == ()
+
+
+def test_a_long_scan_looks_at_the_clock_between_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shards.vectors._STEP_VALUES", 4 * DIMS)
+    index = index_of(CATALOGUE, 50)
+    index = index.with_parts(arrived(index.parts, EMBEDDER, [new_vector(one) for one in CATALOGUE]).parts)
+    asked = query("dapo", vector=vector_query(1), mix=MIX_OF_BOTH)
+    # Once each before authorization, frequencies and candidates, then before the second and third of three steps.
+    for checks in range(5):
+        left = [False] * checks + [True]
+        assert index.search(asked, lambda: left.pop(0)).outcome is Outcome.EXPIRED  # noqa: B023 -- called at once
+        assert left == []
+    assert index.search(asked, never).outcome is Outcome.COMPLETE
 
 
 @pytest.mark.parametrize("checks", range(9))

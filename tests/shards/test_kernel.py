@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shards import kernel
-from shards.messages import MAX_TERMS, ScoreMix
+from shards.messages import MAX_TERMS, MOST_LIKENESS, ScoreMix
 from shards.postings import Postings, assembled, packed
 from shards.statistics import WEIGHT_CEILING
 from tests.depth import examples
@@ -14,7 +14,6 @@ Loose = dict[tuple[int, int], tuple[int, int]]
 """(term, ordinal) -> (impact, name)."""
 
 ROWS = 24
-NO_BONUS = np.zeros(0, np.int32)
 
 
 def postings_of(loose: Loose) -> Postings:
@@ -27,6 +26,21 @@ def postings_of(loose: Loose) -> Postings:
             np.array([name for _, name in loose.values()], np.uint8),
         ),
     )
+
+
+def top_rows(
+    postings: Postings,
+    terms: int,
+    *,
+    weights: list[int],
+    mix: ScoreMix,
+    mask: npt.NDArray[np.bool_],
+    base: npt.NDArray[np.int32],
+    n: int,
+) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.int32], int]:
+    rows = dictionary_rows(postings, terms)
+    scores = kernel.added_up(postings, rows, weights=np.array(weights, np.int64), mix=mix, base=base)
+    return kernel.top_rows(scores, mask, n)
 
 
 def dictionary_rows(postings: Postings, terms: int) -> npt.NDArray[np.int64]:
@@ -46,26 +60,20 @@ mixes = st.builds(ScoreMix, impact=st.integers(0, 15), name=st.integers(0, 15), 
     weights=st.lists(st.sampled_from((0, 1, 2, 2047)), min_size=6, max_size=6),
     mix=mixes,
     mask=masks,
-    bonus=st.one_of(st.just([]), st.lists(st.sampled_from((0, 0, 0, 1, 700)), min_size=ROWS, max_size=ROWS)),
+    base=st.lists(st.sampled_from((0, 0, 0, 1, 700)), min_size=ROWS, max_size=ROWS),
     n=st.integers(1, ROWS + 3),
 )
 def test_top_rows_are_those_of_a_plain_loop_over_the_postings(  # noqa: PLR0917 -- drawn by name
-    loose: Loose, weights: list[int], mix: ScoreMix, mask: npt.NDArray[np.bool_], bonus: list[int], n: int
+    loose: Loose, weights: list[int], mix: ScoreMix, mask: npt.NDArray[np.bool_], base: list[int], n: int
 ) -> None:
-    scores = dict(enumerate(bonus or [0] * ROWS))
+    scores = dict(enumerate(base))
     for (term, ordinal), (impact, name) in loose.items():
         scores[ordinal] += weights[term] * (mix.impact * impact + mix.name * name + mix.presence)
     best = sorted(((-score, row) for row, score in scores.items() if mask[row] and score > 0))
     postings = postings_of(loose)
-    rows, found, matched = kernel.top_rows(
-        postings,
-        dictionary_rows(postings, 6),
-        weights=np.array(weights, np.int64),
-        mix=mix,
-        mask=mask,
-        bonus=np.array(bonus, np.int32),
-        n=n,
-    )
+    start = np.array(base, np.int32)
+    rows, found, matched = top_rows(postings, 6, weights=weights, mix=mix, mask=mask, base=start, n=n)
+    assert start.tolist() == base
     assert list(zip((-found).tolist(), rows.tolist(), strict=True)) == best[:n]
     assert matched == len(best)
 
@@ -89,27 +97,28 @@ def test_values_of_rows_are_those_of_their_postings(loose: Loose, rows: list[int
 
 def test_the_largest_score_that_the_contract_allows_fits() -> None:
     postings = postings_of({(term, 0): (255, 255) for term in range(MAX_TERMS)})
-    _, scores, _ = kernel.top_rows(
+    most = 500_000_000 + 65_535 * MOST_LIKENESS
+    _, scores, _ = top_rows(
         postings,
-        dictionary_rows(postings, MAX_TERMS),
-        weights=np.full(MAX_TERMS, WEIGHT_CEILING, np.int64),
+        MAX_TERMS,
+        weights=[WEIGHT_CEILING] * MAX_TERMS,
         mix=ScoreMix(impact=15, name=15, presence=3825),
         mask=np.ones(1, np.bool_),
-        bonus=np.array([600_000_000], np.int32),
+        base=np.array([most], np.int32),
         n=1,
     )
-    assert scores.tolist() == [64 * 2047 * 11_475 + 600_000_000]
+    assert scores.tolist() == [64 * 2047 * 11_475 + most]
 
 
 def test_the_last_row_of_a_full_segment_is_reached_and_loses_ties() -> None:
     postings = postings_of({(0, 65_535): (9, 0), (0, 3): (9, 0)})
-    rows, _, matched = kernel.top_rows(
+    rows, _, matched = top_rows(
         postings,
-        dictionary_rows(postings, 1),
-        weights=np.array([2], np.int64),
+        1,
+        weights=[2],
         mix=ScoreMix(impact=1, name=0, presence=0),
         mask=np.ones(65_536, np.bool_),
-        bonus=NO_BONUS,
+        base=np.zeros(65_536, np.int32),
         n=2,
     )
     assert rows.tolist() == [3, 65_535]
@@ -126,14 +135,5 @@ def test_read_only_arrays_are_taken() -> None:
 
 
 def test_a_cut_below_one_is_refused() -> None:
-    postings = postings_of({})
     with pytest.raises(ValueError, match="n: 0"):
-        kernel.top_rows(
-            postings,
-            np.zeros(0, np.int64),
-            weights=np.zeros(0, np.int64),
-            mix=ScoreMix(impact=1, name=1, presence=1),
-            mask=np.ones(1, np.bool_),
-            bonus=NO_BONUS,
-            n=0,
-        )
+        kernel.top_rows(np.zeros(1, np.int32), np.ones(1, np.bool_), 0)

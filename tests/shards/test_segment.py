@@ -70,7 +70,7 @@ def test_merging_segments_gives_what_building_from_the_kept_records_gives(
     segments = [built(*(one for one, home in homes if home in allowed)) for allowed in ((0, 2), (1,))]
     dead = {one.id for one, home in homes if home == 2}
     kept = [np.array([record_id not in dead for record_id in segment.ids], np.bool_) for segment in segments]
-    assert content(merged(segments, kept)) == content(built(*(one for one, home in homes if home != 2)))
+    assert content(merged(segments, kept).segment) == content(built(*(one for one, home in homes if home != 2)))
 
 
 def test_no_records_make_an_empty_segment() -> None:

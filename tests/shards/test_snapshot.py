@@ -1,5 +1,6 @@
 import pickle
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,22 +9,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shards import snapshot
+from shards import snapshot, snapshot_files
 from shards.errors import CorruptSnapshot
 from shards.messages import Change, DocumentRequest
 from shards.scope import Scope
 from shards.shard import Shard
-from shards.snapshot_files import digest_of, write_durably
+from shards.snapshot_files import Buffer, digest_of, write_durably
 from tests.depth import examples
-from tests.shards.makers import EVERYTHING, loaded, plain, query, record, upsert
+from tests.shards.makers import (
+    EMBEDDER,
+    EVERYTHING,
+    MIX_OF_BOTH,
+    loaded,
+    new_vector,
+    plain,
+    query,
+    record,
+    upsert,
+    vector_query,
+)
 from tests.worlds import WORDS, World, callers, worlds
 
 CATALOGUE = tuple(record(f"r{number:02}", "dapo veku " * (number % 3), name=f"tool_{number}") for number in range(30))
 
 
 def changed_shard() -> Shard:
-    """A shard of two segments with dead rows and a grant list."""
+    """A shard of two segments with dead rows, a grant list, and vectors of most records."""
     shard = loaded(CATALOGUE, seq=3, lists={"mine": ("r01",)}, number=1)
+    shard.take_vectors(EMBEDDER, [new_vector(one) for one in CATALOGUE[:20]])
     shard.apply(3, 4, [Change(seq=4, record_id="r05"), upsert(4, record("r06", "molo", version=2))])
     return shard
 
@@ -42,14 +55,16 @@ def test_an_opened_shard_answers_as_the_saved_one(
 ) -> None:
     directory = tmp_path_factory.mktemp("round")
     shard = loaded(world.records, seq=3, lists=world.grant_lists)
+    shard.take_vectors(EMBEDDER, [new_vector(one) for one in world.records[::2]])
     shard.apply(3, 4, [Change(seq=4, record_id=one.id) for one in world.records[::3]])
     shard.save(directory)
     opened = Shard.open(0, directory)
-    asked = query(*words, scope=scope, pinned=("r01", "r20"), n=5)
+    asked = query(*words, scope=scope, pinned=("r01", "r20"), n=5, mix=MIX_OF_BOTH, vector=vector_query(len(words)))
     assert plain(opened.search((asked,))[0]) == plain(shard.search((asked,))[0])
     request = DocumentRequest(scope=scope, ids=tuple(one.id for one in world.records))
     assert opened.documents((request,)) == shard.documents((request,))
     assert opened.status() == shard.status()
+    assert opened.missing_vectors(EMBEDDER, 100) == shard.missing_vectors(EMBEDDER, 100)
 
 
 def test_an_opened_shard_goes_on_where_the_saved_one_stood(saved: Path) -> None:
@@ -110,11 +125,50 @@ def rewritten(saved: Path, directory: Path, **values: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("analyzer", "another"), ("format", 2), ("shard", 0), ("parts", None), ("parts", [{}])]
+    ("field", "value"), [("analyzer", "another"), ("format", 1), ("shard", 0), ("parts", None), ("parts", [{}])]
 )
 def test_a_snapshot_of_another_kind_is_refused(saved: Path, tmp_path: Path, field: str, value: object) -> None:
     with pytest.raises(CorruptSnapshot, match=r"manifest\.json"):
         Shard.open(1, rewritten(saved, tmp_path / "copy", **{field: value}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("embedder", ""), ("embedder", None), ("dims", 0), ("dims", 11), ("dims", "12"), ("dims", -1)]
+)
+def test_vectors_of_no_embedder_or_of_another_length_are_refused(
+    saved: Path, tmp_path: Path, field: str, value: object
+) -> None:
+    with pytest.raises(CorruptSnapshot, match="not a manifest of format 2"):
+        Shard.open(1, rewritten(saved, tmp_path / "copy", **{field: value}))
+
+
+def test_vectors_that_come_after_a_start_stay_out_of_the_file_until_the_next_save(tmp_path: Path) -> None:
+    changed_shard().save(tmp_path)
+    (path,) = tmp_path.glob("*.vectors")
+    content = path.read_bytes()
+    shard = Shard.open(1, tmp_path)
+    assert shard.take_vectors(EMBEDDER, [new_vector(one) for one in CATALOGUE[20:]]) == 10
+    assert path.read_bytes() == content
+    shard.save(tmp_path)
+    # Record r06 has another text than the one that was sent.
+    assert [one.record_id for one in Shard.open(1, tmp_path).missing_vectors(EMBEDDER, 9)] == ["r06"]
+
+
+def test_vectors_that_come_while_a_save_is_writing_do_not_spoil_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shard, late = changed_shard(), [new_vector(one) for one in CATALOGUE[20:]]
+
+    def digest_and_take(chunks: Sequence[Buffer]) -> str:
+        digest = digest_of(chunks)
+        shard.take_vectors(EMBEDDER, late)
+        return digest
+
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot_files, "digest_of", digest_and_take)
+        shard.save(tmp_path)
+    assert len(Shard.open(1, tmp_path).missing_vectors(EMBEDDER, 99)) == 11
+    assert len(shard.missing_vectors(EMBEDDER, 99)) == 1
 
 
 @pytest.mark.parametrize(
@@ -123,7 +177,7 @@ def test_a_snapshot_of_another_kind_is_refused(saved: Path, tmp_path: Path, fiel
 def test_an_array_of_another_type_or_beyond_its_file_is_refused(saved: Path, tmp_path: Path, place: object) -> None:
     manifest = orjson.loads((saved / snapshot.MANIFEST).read_bytes().partition(b"\n")[2])
     manifest["parts"][0]["arrays"]["versions"] = place
-    with pytest.raises(CorruptSnapshot, match="not a manifest of format 1"):
+    with pytest.raises(CorruptSnapshot, match="not a manifest of format 2"):
         Shard.open(1, rewritten(saved, tmp_path / "copy", parts=manifest["parts"]))
 
 

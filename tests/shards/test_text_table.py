@@ -34,3 +34,12 @@ def test_texts_of_a_block_share_the_prefix_of_its_first_text() -> None:
 
 def test_a_lone_surrogate_is_not_found_instead_of_failing() -> None:
     assert TextTable.of([b"a"]).find(encoded("\ud800")) == -1
+
+
+@examples(100)
+@given(stored=texts, prefix=st.one_of(alphabet, long_prefix))
+@example(stored={"a", "ab", "abک", "b"}, prefix="ab")
+def test_the_texts_that_begin_with_a_prefix_stand_side_by_side(stored: set[str], prefix: str) -> None:
+    ascending = sorted(stored)
+    rows = TextTable.of([encoded(text) for text in ascending]).beginning_with(encoded(prefix))
+    assert list(rows) == [row for row, text in enumerate(ascending) if text.startswith(prefix)]

@@ -1,0 +1,82 @@
+"""Marks: index terms for what a text says in any of several words and languages, an action or a concept.
+
+They join what stems cannot: "bill" and «فاکتور» both say the concept invoice. The words stand in ``configs/lexicons``;
+which texts of a record or query are asked, and what a mark is worth, is the caller's business.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+from shards.analysis.lexicons import Entries
+
+ACTION: Final = "→"
+CONCEPT: Final = "≈"
+"""First characters of marks. No analysed text gives a term with one, so a mark never meets a word by chance."""
+
+Analyse = Callable[[str], Sequence[str]]
+"""Text -> terms; handed in, so that the words of a lexicon meet those of any text."""
+
+Run = tuple[tuple[str, ...], tuple[str, ...]]
+"""The terms that must follow the first one of a word or phrase, and the marks that it then says."""
+
+_BLOCK_BITS: Final = 10
+"""A block of 1,024 code points holds the letters of Latin, another those of Cyrillic and Arabic; Han has thirty."""
+
+
+class Marks:
+    """The marks that runs of terms say. Words are analysed when a term of their script is first met, not at import."""
+
+    def __init__(self, sign: str, entries: Entries, analyse: Analyse) -> None:
+        self._analyse = analyse
+        self._runs: dict[str, tuple[Run, ...]] = {}
+        self._waiting: dict[int, list[tuple[str, str]]] = {}
+        for name, words in entries.items():
+            for word in words:
+                self._waiting.setdefault(ord(word[0]) >> _BLOCK_BITS, []).append((word, sign + name))
+
+    def said_in(self, terms: Sequence[str]) -> Iterator[tuple[str, int]]:
+        """Each mark that a text says, with the position of the first term that says it; in order, with repeats.
+
+        The longest phrase wins: "exchange rate" is no rate, and 数据库, two overlapping pairs, is database, not data.
+        """
+        runs, waiting = self._runs, self._waiting
+        covered = 0
+        for index, term in enumerate(terms):
+            if waiting and ord(term[0]) >> _BLOCK_BITS in waiting:
+                self._load(term)
+            if term not in runs or index < covered:
+                continue
+            for rest, marks in runs[term]:
+                if not rest or rest == tuple(terms[index + 1 : index + 1 + len(rest)]):
+                    covered = index + 1 + len(rest)
+                    for mark in marks:
+                        yield mark, index
+                    break
+
+    def __contains__(self, term: str) -> bool:
+        """Whether a term alone says a mark."""
+        return any(True for _ in self.said_in((term,)))
+
+    def _load(self, term: str) -> None:
+        """Analyse the waiting words of a term's script."""
+        block = ord(term[0]) >> _BLOCK_BITS
+        self._runs.update(_compiled(self._waiting.get(block, ()), self._analyse))
+        self._waiting.pop(block, None)
+
+
+def _compiled(words: Iterable[tuple[str, str]], analyse: Analyse) -> dict[str, tuple[Run, ...]]:
+    found: dict[str, dict[tuple[str, ...], set[str]]] = {}
+    for word, mark in words:
+        for first, *rest in _ways_to_write(word, analyse):
+            found.setdefault(first, {}).setdefault(tuple(rest), set()).add(mark)
+    return {
+        first: tuple((rest, tuple(sorted(rests[rest]))) for rest in sorted(rests, key=len, reverse=True))
+        for first, rests in found.items()
+    }
+
+
+def _ways_to_write(word: str, analyse: Analyse) -> Iterator[Sequence[str]]:
+    """The terms of a phrase one after the other, and its joined form: "to do", "todo"."""
+    yield analyse(word.replace("_", " "))
+    if "_" in word:
+        yield analyse(word.replace("_", ""))

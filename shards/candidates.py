@@ -1,0 +1,146 @@
+"""Candidates of one part: its best authorized rows by words, mentions and likeness, from a scan or from a graph.
+
+A scan is exact. With a graph, likeness counts for the rows that the graph or the words propose, exactly for each of
+them; what neither proposes is left out, and the answer says so.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from shards import graph, kernel
+from shards.authorization import AuthorizedRows
+from shards.deadline import Expired, stop_if
+from shards.messages import ScoreMix, VectorQuery
+from shards.part import Part
+from shards.topk import Top
+from shards.vectors import Vectors
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """A part's vectors, and the query of the same embedder that they are compared with."""
+
+    vectors: Vectors
+    query: VectorQuery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class View:
+    """One part as one principal sees it, with the query looked up in it.
+
+    Attributes:
+        terms: int64[n_terms], dictionary rows, -1 where absent.
+        bonus: int32[rows], or int32[0] where no record has one.
+        compared: None for a query by words alone and where the part has no vectors of its embedder.
+    """
+
+    part: Part
+    authorized: AuthorizedRows
+    terms: npt.NDArray[np.int64]
+    bonus: npt.NDArray[np.int32]
+    compared: Compared | None
+
+    def place(self, record_id: str) -> int:
+        """Ordinal of an authorized record, or -1 for any other."""
+        ordinal = self.part.segment.ordinal_of(record_id)
+        return ordinal if ordinal >= 0 and self.authorized.mask[ordinal] else -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Asked:
+    """What is asked of every part: its best ``n`` rows under these weights (int64[n_terms]) and this mix."""
+
+    weights: npt.NDArray[np.int64]
+    mix: ScoreMix
+    n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidates:
+    """The best rows of a part.
+
+    Attributes:
+        matched: authorized rows that score above 0; where ``approximate``, as far as they are known.
+        embedded: authorized rows with a vector of the query's embedder; 0 for a query by words alone.
+        approximate: a graph proposed rows.
+    """
+
+    top: Top
+    matched: int
+    embedded: int
+    approximate: bool
+
+
+def candidates(view: View, asked: Asked, expired: Expired) -> Candidates:
+    """The best rows of a part, and what was found on the way.
+
+    Raises:
+        OutOfTimeError: if the time runs out.
+    """
+    stop_if(expired)
+    compared, mask = view.compared, view.authorized.mask
+    if compared is None:
+        top, matched = _top(_scores(view, asked, view.bonus), mask, asked.n)
+        return Candidates(top=top, matched=matched, embedded=0, approximate=False)
+    near = _near(compared, view.authorized, asked.n)
+    if near is not None:
+        return _proposed(view, compared, asked, near)
+    likenesses, embedded = compared.vectors.likenesses(compared.query, mask, expired)
+    alike = np.int32(asked.mix.similarity) * likenesses
+    base = view.bonus + alike if len(view.bonus) else alike
+    top, matched = _top(_scores(view, asked, base), mask, asked.n)
+    return Candidates(top=top, matched=matched, embedded=embedded, approximate=False)
+
+
+def _near(compared: Compared, authorized: AuthorizedRows, wanted: int) -> npt.NDArray[np.bool_] | None:
+    """bool[rows]: authorized rows that may be the nearest; None where a scan is cheaper or the graph finds too few."""
+    vectors = compared.vectors
+    if vectors.graph is None:
+        return None
+    asked = graph.rows_to_ask(wanted, authorized.count, vectors.graph.count, vectors.dims)
+    if asked == 0:
+        return None
+    near = np.zeros(len(authorized.mask), np.bool_)
+    near[vectors.graph.nearest(compared.query.values, asked)] = True
+    near &= authorized.mask
+    if np.count_nonzero(near) < wanted:
+        return None
+    # Rows whose vector came after the graph are few; all of them are looked at.
+    near |= authorized.mask & vectors.present & ~vectors.graph.held
+    return near
+
+
+def _proposed(view: View, compared: Compared, asked: Asked, near: npt.NDArray[np.bool_]) -> Candidates:
+    """The best of the near rows and of the best rows by words, all of them scored in full."""
+    mask, vectors = view.authorized.mask, compared.vectors
+    scores = _scores(view, asked, view.bonus)
+    by_words, matched = _top(scores, mask, asked.n)
+    proposed = near.copy()
+    proposed[by_words.rows] = True
+    rows = np.flatnonzero(proposed).astype(np.uint16)
+    before = scores[rows]
+    full = before + np.int32(asked.mix.similarity) * vectors.likenesses_at(compared.query, rows)
+    # Rows are ascending and the sort is stable, so that equal scores stay in the order of ids.
+    order = np.argsort(-full, kind="stable")[: asked.n]
+    best = order[full[order] > 0]
+    return Candidates(
+        top=Top(rows=rows[best], scores=full[best]),
+        matched=matched + int(np.count_nonzero((before == 0) & (full > 0))),
+        embedded=int(np.count_nonzero(mask & vectors.present)),
+        approximate=True,
+    )
+
+
+def _scores(view: View, asked: Asked, base: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """int32[rows]: ``base`` (int32[rows], or int32[0] for nothing) and what the words add, hidden rows included."""
+    segment = view.part.segment
+    start = base if len(base) else np.zeros(len(segment), np.int32)
+    return kernel.added_up(segment.postings, view.terms, weights=asked.weights, mix=asked.mix, base=start)
+
+
+def _top(scores: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_], n: int) -> tuple[Top, int]:
+    """The best rows, and how many score above 0; ``scores`` of hidden rows are 0 afterwards."""
+    rows, best, matched = kernel.top_rows(scores, mask, n)
+    return Top(rows=rows, scores=best), matched

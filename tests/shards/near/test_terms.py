@@ -1,0 +1,126 @@
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from shards.near.edit_kernel import LONGEST
+from shards.near.terms import NearTerms
+from shards.near.words import looks_like_a_word
+from shards.text_table import TextTable, encoded
+from tests import near_reference
+from tests.depth import examples
+
+ROOTS = ("invoic", "custom", "configur", "avail", "mee", "abba", "teest")
+letters = st.text(alphabet="abeinorstv", min_size=1, max_size=9)
+words = st.one_of(letters, st.builds("".join, st.tuples(st.sampled_from(ROOTS), letters)))
+
+
+def table_of(terms: Iterable[str]) -> TextTable:
+    return TextTable.of(sorted(map(encoded, terms)))
+
+
+def written(word: str, *terms: str) -> dict[str, int]:
+    table = table_of(terms)
+    return {table[row]: likeness for row, likeness in NearTerms(table).written(word)}
+
+
+def spoken(word: str, *terms: str) -> dict[str, int]:
+    table = table_of(terms)
+    return {table[row]: likeness for row, likeness in NearTerms(table).spoken(word)}
+
+
+@examples(150)
+@given(word=words.filter(looks_like_a_word), terms=st.sets(words, max_size=30))
+@example(word="invoicc", terms={"invoic", "inv", "invoiccccccc", "invoicccccccc"})
+@example(word="meetnig", terms={"meet", "mee", "meetn"})
+def test_near_terms_are_those_that_plain_python_finds(word: str, terms: set[str]) -> None:
+    expected = {term: near_reference.likeness(word, term) for term in terms}
+    assert written(word, *terms) == {term: likeness for term, likeness in expected.items() if likeness}
+
+
+@examples(50)
+@given(word=words.filter(looks_like_a_word), terms=st.sets(words, min_size=2, max_size=30), cut=st.integers(0, 30))
+def test_likeness_does_not_depend_on_what_else_a_dictionary_holds(word: str, terms: set[str], cut: int) -> None:
+    half = sorted(terms)[:cut]
+    whole = written(word, *terms)
+    assert written(word, *half) == {term: whole[term] for term in half if term in whole}
+
+
+@pytest.mark.parametrize(
+    ("word", "term", "likeness"),
+    [
+        ("invioc", "invoic", 212),  # swapped: 256 - 38 * 7 / 6
+        ("invoce", "invoic", 0),  # a letter too few and another one: 19
+        ("ivoice", "invoice", 199),  # a letter too few: 9
+        ("invvoic", "invoic", 224),  # a letter twice: 6
+        ("invpic", "invoic", 212),  # its neighbour on the keyboard: 7
+        ("invxic", "invoic", 193),  # any other letter: 10
+        ("xnvoic", "invoic", 0),  # another first letter costs 4 more
+        ("nivoic", "invoic", 212),  # but not where it is swapped
+        ("kubernetse", "kubernetes", 230),
+        ("kuberentse", "kubernetes", 203),  # twice in a long word: 14
+        ("calc", "calcul", 161),  # broken off
+        ("calc", "calculators", 0),  # but not so far
+        ("accountants", "account", 250),  # an ending: 2
+        ("informatuon", "inform", 225),  # a misspelt one: 9
+        ("قیمتشون", "قیمت", 246),
+        ("تغیر", "تغییر", 199),
+        ("фактуры", "фактур", 208),
+    ],
+)
+def test_likeness_by_hand(word: str, term: str, likeness: int) -> None:
+    assert written(word, term).get(term, 0) == likeness
+
+
+def test_the_likest_come_first_and_equals_in_the_order_of_texts() -> None:
+    table = table_of(("servar", "server", "servir", "serverr", "other"))
+    found = NearTerms(table).written("servor")
+    assert [table[row] for row, _ in found] == ["servar", "server", "servir"]
+
+
+@pytest.mark.parametrize("term", ["abc1ef", "ab", "→abcdef", "abcdéf_", "查询实例", "abcdef" * 7, "𐐨bcdef"])
+def test_terms_that_are_no_words_are_never_near(term: str) -> None:
+    assert written("abcdef", term) == {}
+    assert spoken("abcdef", term) == {}
+
+
+def test_long_words_are_compared_up_to_the_bound() -> None:
+    word = "ab" * (LONGEST // 2)
+    assert written(word[:-1], word) == {word: 256 - 38 * 9 // (LONGEST - 1)}
+    assert written(word[:-1], word + "a") == {}
+
+
+def test_an_empty_dictionary_has_no_near_terms() -> None:
+    near = NearTerms(table_of(()))
+    assert (near.written("invoice"), near.spoken("moshtari"), near.nbytes) == ([], [], 0)
+
+
+@pytest.mark.parametrize(
+    ("word", "term"),
+    [
+        ("moshtari", "مشتری"), ("moshtari", "مشتر"), ("faktor", "فاکتور"), ("factor", "فاکتور"), ("anbar", "انبار"),
+        ("hesab", "حساب"), ("hessab", "حساب"), ("gheymat", "قیمت"), ("qeymat", "قیمت"), ("xarid", "خرید"),
+        ("kharid", "خرید"), ("forush", "فروش"), ("foroosh", "فروش"), ("hafteh", "هفته"), ("mahsoolat", "محصول"),
+        ("khastan", "خواستن"), ("vaziyat", "وضعیت"), ("yadavari", "یاداور"), ("ezafe", "اضافه"),
+        ("schet", "счет"), ("tsena", "цена"), ("sozdat", "созда"), ("zakaz", "заказ"),
+        ("تلگرام", "telegram"), ("فاکتور", "factor"), ("сервер", "server"),
+    ],
+)  # fmt: skip
+def test_a_word_meets_itself_in_another_script(word: str, term: str) -> None:
+    assert spoken(word, term, "other", "دیگر", "иное").keys() == {term}
+
+
+@pytest.mark.parametrize(
+    ("word", "term"),
+    [
+        ("moshtari", "مشترک"), ("anbar", "بار"), ("hesab", "حسابدار"), ("kala", "کل"),
+        ("server", "صفر"), ("hesab", "hesob"), ("سرور", "сервер"), ("قیمت", "قیامت"),
+    ],
+)  # fmt: skip
+def test_other_words_do_not_and_nor_do_those_of_its_own_script(word: str, term: str) -> None:
+    assert spoken(word, term) == {}
+
+
+def test_a_dictionary_takes_twenty_bytes_for_each_word_in_it() -> None:
+    assert NearTerms(table_of(("invoice", "فاکتور", "s3", "查询"))).nbytes == 2 * 20
