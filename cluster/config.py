@@ -105,7 +105,7 @@ class DiscoverySettings(StrictModel):
     abstention: Literal["off", "cautious", "balanced", "strict"] = Field(
         default="balanced",
         description="Whether greetings, small talk and everyday requests that no record serves get a no_match. Of real "
-        "requests cautious turns away about 1 in 500, balanced 1 in 100 and strict 1 in 50; off turns nobody away.",
+        "requests cautious turns away about 1 in 500, balanced 1 in 250 and strict 1 in 50; off turns nobody away.",
     )
     adaptive_k: bool = Field(
         default=False,
@@ -115,7 +115,8 @@ class DiscoverySettings(StrictModel):
         default=0,
         ge=0,
         le=100,
-        description="Share of queries, by their text, for which adaptive_k holds (ADAPTIVE_K_ROLLOUT_PERCENT).",
+        description="Share of queries, by their text, for which adaptive_k holds; with 0 it changes nothing yet "
+        "(ADAPTIVE_K_ROLLOUT_PERCENT).",
     )
 
 

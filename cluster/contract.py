@@ -143,7 +143,7 @@ class VectorState(StrEnum):
 
     ``off``: there is no embedder. ``language``: no model knows the language of the query. ``embedding``: more than
     1 in 100 of the caller's records have no vector yet. ``timeout``: the query's vector did not come in time.
-    ``failed``: the model broke.
+    ``failed``: the model broke, or could not be loaded; then no embedder is named.
     """
 
     OFF = "off"
@@ -207,8 +207,8 @@ class Doubt(StrEnum):
     """Why an answer is not proved equal to ranking everything; the first that holds.
 
     ``coverage``: a part was not searched. ``cut``: shards that may hold a better record back, or one by what an unknown
-    word may mean, did not answer again in time. ``graph``: a graph chose among the vectors, which may miss one. ``ranker``: the ranker states no bound, or one
-    that no allowed cut could beat.
+    word may mean, did not answer in time. ``graph``: a graph chose among the vectors, which may miss one.
+    ``ranker``: the ranker states no bound, or one that no allowed cut could beat.
     """
 
     COVERAGE = "coverage"

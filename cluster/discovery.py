@@ -43,7 +43,7 @@ class Abstainer:
     """The rule, the talk it listens for, and how strict it is.
 
     Args:
-        vectors: of the embedder of the queries, None for searches by words alone.
+        vectors: of the embedder of the queries; None judges by the words' rule, also what vectors were used for.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Abstainer:
             return None
         frequencies = frequencies_in(found.replies.hits.values(), len(question.terms))
         suspicion = suspicion_of(question, ranked, frequencies, self._talk, self._vectors, text=request.query)
-        vectors = question.embedded is not None
+        vectors = question.embedded is not None and self._vectors is not None
         # To serve a topic only takes away from what speaks for talk, so who passes now would pass then.
         verdict = self._rule.judge(suspicion.signals(()), self._strictness, vectors=vectors)
         if not verdict.abstained:
@@ -214,7 +214,8 @@ def _asking(terms: tuple[str, ...], mix: ScoreMix, request: SearchRequest, deadl
         pinned=(),
         preferred=(),
         n=1,
-        weights=None,
+        # Given, so that no shard looks for near terms; of what comes back only frequencies and scores above 0 count.
+        weights=(1,) * len(terms),
         remaining_ms=deadline.remaining_ms(),
         min_seq=request.min_seq,
     )

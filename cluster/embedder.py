@@ -16,7 +16,7 @@ import numpy.typing as npt
 from cluster.embedding_text import RECIPE, query_text
 from cluster.errors import EmbeddingFailed, InvalidConfiguration
 from cluster.language import language_of
-from shards.messages import LIKENESS_SHIFT, VectorQuery
+from shards.messages import LIKENESS_SHIFT, MOST_DIMS, VectorQuery
 
 ONE: Final = 1024 << LIKENESS_SHIFT
 """The dot product, above the floor, of a record that is surely meant: the scale of records times that of queries."""
@@ -27,13 +27,10 @@ MANY_DIMS: Final = 256
 """From here on a component of a unit vector is hardly ever 0.25 or more."""
 
 NARROWEST: Final = 1 / 15
-"""Least of ``high - low``: a gain of at most 15."""
+"""Least of ``high - low``: a gain of at most 15. One model's block adds at most 127 * sqrt(dims) * 4096 * 15 / n to a
+dot product of n models, which makes 7.1e8 of all with ``MOST_DIMS``: inside int32."""
 
 MOST_HIGH: Final = 2
-
-MOST_DIMS: Final = 32_768
-"""All models together. One model's block adds at most 127 * sqrt(dims) * 4096 * 15 / n to a dot product of n models,
-which makes 1.4e9 of all: inside int32."""
 
 
 class TextModel(Protocol):

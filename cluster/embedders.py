@@ -3,6 +3,7 @@
 import logging
 
 from cluster.config import VectorSettings
+from cluster.contract import VectorState
 from cluster.embedder import Embedder
 from cluster.errors import ClusterError, EmbeddingFailed
 
@@ -38,3 +39,8 @@ def query_embedder(settings: VectorSettings) -> Embedder | None:
     except EmbeddingFailed:
         _log.exception("queries_not_embedded")
         return None
+
+
+def absence_of(settings: VectorSettings) -> VectorState:
+    """What it means that ``query_embedder`` gave None: ``off``, or ``failed`` where an embedder was asked for."""
+    return VectorState.FAILED if settings.candidate_retrieval else VectorState.OFF

@@ -196,13 +196,18 @@ class Embedding:
         limit = PAGE + len(self._aside)
         asked = (self._reach(slot, copy.missing_vectors(embedder, limit)) for slot, copy in self._roster.ready())
         answers = await asyncio.gather(*asked)
-        lacking = {
-            one.record_id: one.search_text_hash
-            for answer in answers
-            for one in answer or ()
-            if one.search_text_hash not in self._aside
-        }
-        return lacking, None not in answers and None not in self._roster.serving()
+        named = [one for answer in answers for one in answer or ()]
+        everybody = None not in answers and None not in self._roster.serving()
+        if everybody and all(len(answer or ()) < limit for answer in answers):
+            self._forget_all_but(frozenset(one.search_text_hash for one in named))
+        lacking = {one.record_id: one.search_text_hash for one in named if one.search_text_hash not in self._aside}
+        return lacking, everybody
+
+    def _forget_all_but(self, lacking: frozenset[str]) -> None:
+        """Forget the failures on texts that no record lacks a vector for any more: it changed, went, or has one."""
+        self._aside &= lacking
+        for gone in self._refusals.keys() - lacking:
+            del self._refusals[gone]
 
     async def _embed(self, vectorizer: Vectorizer, texts: Sequence[StoredText]) -> None:
         """Bring texts to their vectors, and these to the copies."""

@@ -21,14 +21,14 @@ from shards.analysis.marks import ACTION, CONCEPT
 from shards.messages import MAX_TERMS, NearTerm, ShardHits
 from shards.near.known_words import MARGIN
 from shards.near.search import NEAREST
-from shards.near.terms import MOST_LIKENESS
+from shards.near.terms import SAME_WORD
 from shards.statistics import frequency_weights
 
 MOST_TERMS: Final = 3
 """Terms that are added for one word; marks come besides."""
 
 MARK_SHARE: Final = 64
-"""Weight of a mark, of ``MOST_LIKENESS``: less than where the word itself is known to say it."""
+"""Weight of a mark, of ``SAME_WORD``: less than where the word itself is known to say it."""
 
 READABLE_SHARE: Final = 0.4
 """Share of a query's Latin words that are small words of a language written so, or English words of the lexicons, from
@@ -110,8 +110,8 @@ def _additions(question: AnalyzedRequest, near: Sequence[NearTerm]) -> Iterator[
     least = max(term.likeness for term in near) - MARGIN
     for term in (*terms, *marks):
         if term.likeness >= least and term.term not in question.terms:
-            share = MARK_SHARE if _is_mark(term.term) else MOST_LIKENESS
-            weight = question.term_weights[term.position] * term.likeness * share // MOST_LIKENESS**2
+            share = MARK_SHARE if _is_mark(term.term) else SAME_WORD
+            weight = question.term_weights[term.position] * term.likeness * share // SAME_WORD**2
             yield _Addition(
                 meant=Meant(word=question.terms[term.position], term=term.term, likeness=term.likeness),
                 weight=max(1, weight),

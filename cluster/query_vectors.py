@@ -50,11 +50,13 @@ class QueryVectors:
     """Asks one embedder, in a thread of its own, so that the event loop never waits for a model.
 
     Args:
-        embedder: None for none; every query is then ``off``.
+        embedder: None for none.
+        absence: what every query is then: ``off``, or ``failed`` where there should be an embedder.
     """
 
-    def __init__(self, embedder: Embedder | None) -> None:
+    def __init__(self, embedder: Embedder | None, absence: VectorState = VectorState.OFF) -> None:
         self._embedder = embedder
+        self._absence = absence
         self._known = _Known(REMEMBERED)
         self._line: SimpleQueue[_Job | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -64,7 +66,7 @@ class QueryVectors:
     async def of(self, text: str, deadline: Deadline) -> QueryVector:
         """The vector of a query, or why there is none; within its share of the time left."""
         if self._embedder is None:
-            return QueryVector(use=VectorUse(state=VectorState.OFF))
+            return QueryVector(use=VectorUse(state=self._absence))
         if (known := self._known.get(text)) is not None:
             return known
         if self._line.qsize() >= MOST_WAITING:

@@ -161,7 +161,10 @@ class Retrieval:
         by_words = self._vectors_are_missing()
         if by_words:
             self._forget_vector()
-        meant = expanded(self._request.query, self._question, self._hits.values()) if first else None
+        # What one shard had no time to tell would be missing beside what the others did.
+        self._known_words_only |= first and any(hits.near_expired for hits in self._hits.values())
+        known = not first or self._known_words_only
+        meant = None if known else expanded(self._request.query, self._question, self._hits.values())
         if meant is not None:
             await self._ask_expanded(meant, n)
         elif by_words:

@@ -10,7 +10,7 @@ from typing import Final
 
 from cluster.batcher import MAX_BATCH
 from cluster.budget import Deadline, Spent
-from cluster.contract import Answer, Coverage, Doubt, RankedList, SearchRequest
+from cluster.contract import Answer, Coverage, Doubt, RankedList, SearchRequest, VectorState
 from cluster.coverage import miss_of
 from cluster.discovery import Discovery, Shown
 from cluster.dispatcher import Dispatcher
@@ -52,6 +52,7 @@ class Router:
         ranker: decides relevance.
         dispatcher: decides the delivery.
         embedder: of the vectors that the shards hold; None searches by words alone.
+        absence: what answers say of vectors where the embedder is None: see ``QueryVectors``.
         discovery: how much of the ranked list is shown; the default turns nobody away and shortens nothing.
         max_batch: most queries in one call to a shard.
         document_cache_bytes: estimated bytes of parsed records kept, 0 for none.
@@ -64,6 +65,7 @@ class Router:
         ranker: Ranker,
         dispatcher: Dispatcher,
         embedder: Embedder | None = None,
+        absence: VectorState = VectorState.OFF,
         discovery: Discovery = Discovery(),  # noqa: B008 -- frozen, and shared by whoever wants nothing else
         max_batch: int = MAX_BATCH,
         document_cache_bytes: int = DOCUMENT_CACHE_BYTES,
@@ -71,7 +73,7 @@ class Router:
         self._fleet = Fleet.of(shard_map, max_batch)
         self._ranker = ranker
         self._dispatcher = dispatcher
-        self._vectors = QueryVectors(embedder)
+        self._vectors = QueryVectors(embedder, absence)
         self._discovery = discovery
         self._max_batch = max_batch
         self._library = Library(document_cache_bytes)
@@ -90,7 +92,7 @@ class Router:
         watch.lap("embed")
         retrieval = self._retrieval(request, question, vector, fleet)
         found = await retrieval.run(cuts_of(request.budget, self._ranker.bound), whole_list=False)
-        self._crowds.put(request.scope.fingerprint, found.question.crowd, size_bytes=1)
+        self._remember_crowd(request.scope, found)
         watch.lap("search")
         shown = await self._discovery.shown(request, found, fleet.lanes, _before(request.deadline))
         finalists, replies = await self._look_up(request, found, shown, fleet)
@@ -110,6 +112,7 @@ class Router:
         vector = await self._vectors.of(request.query, request.deadline)
         retrieval = self._retrieval(request, question, vector, fleet)
         found = await retrieval.run((request.budget.candidate_k,), whole_list=True)
+        self._remember_crowd(request.scope, found)
         rows, scores = found.ranking.result(request.pinned, request.budget.rerank_k)
         coverage = fleet.coverage(request.scope, found.replies)
         return RankedList(
@@ -163,6 +166,10 @@ class Router:
         return Retrieval(
             request, question, vector, crowd=crowd, ranker=self._ranker, lanes=fleet.lanes, deadline=deadline
         )
+
+    def _remember_crowd(self, scope: Scope, found: Retrieved) -> None:
+        if not found.replies.gaps:
+            self._crowds.put(scope.fingerprint, found.question.crowd, size_bytes=1)
 
     async def _look_up(
         self, request: SearchRequest, found: Retrieved, shown: Shown, fleet: Fleet

@@ -40,7 +40,7 @@ def directions_of(vectors: npt.NDArray[np.float32], dims: int) -> npt.NDArray[np
     _, columns = np.linalg.eigh(moments)
     first = columns[:, ::-1][:, :dims]
     largest = np.take_along_axis(first, np.abs(first).argmax(axis=0, keepdims=True), axis=0)
-    return (first * np.sign(largest)).astype(np.float32)
+    return np.asarray(first * np.sign(largest), np.float32)
 
 
 def rotated(directions: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -51,7 +51,7 @@ def rotated(directions: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """
     gaussian = np.random.Generator(np.random.PCG64(SEED)).standard_normal((directions.shape[1],) * 2)
     basis, triangle = np.linalg.qr(gaussian)
-    return (directions.astype(np.float64) @ (basis * np.sign(np.diag(triangle)))).astype(np.float32)
+    return np.asarray(directions.astype(np.float64) @ (basis * np.sign(np.diag(triangle))), np.float32)
 
 
 @click.command()

@@ -31,7 +31,7 @@ MOST_QUESTIONS: Final = 1_000
 KS: Final = (1, 5, 10)
 
 LENGTHS: Final = (4, 16, None)
-"""Rows of a mix, by the most terms of a query."""
+"""Rows of a mix, by ``AnalyzedRequest.length``."""
 
 WORDS: Final = tuple(
     ScoreMix(impact=4, name=name, presence=presence)
@@ -42,6 +42,8 @@ HYBRID: Final = tuple(
     for name, presence, similarity in product((2, 3), (150, 225), (250, 500, 750, 1000, 1250, 1500, 2000, 2500, 3000))
 )
 CROWDINGS: Final = (75, 80, 85, 90, 95, 100)
+
+RANKER_FILE: Final = Path(__file__).parent.parent / "configs" / "ranker.yaml"
 
 SLACK: Final = 0.001
 """Mixes this close to the best count as equal; of them the one nearest to the middle of the grid is taken."""
@@ -144,6 +146,8 @@ def _recalls(parts: Parts, mix: ScoreMix) -> list[float]:
 @click.option("--write", is_flag=True, help="Write configs/ranker.yaml.")
 def main(data: Path, vector_cache: Path, names: tuple[str, ...], *, write: bool) -> None:
     """Fit the mixes of the built-in ranker and show what they are worth on sets that they were not fitted on."""
+    if write and names:
+        raise click.UsageError("--write: the shipped weights are those of all sets; leave --set out")
     cache = VectorCache(f"sqlite:///{vector_cache.absolute()}")
     embedders: dict[tuple[str, ...], Embedder | None] = {}
     parts = {}
@@ -162,7 +166,7 @@ def main(data: Path, vector_cache: Path, names: tuple[str, ...], *, write: bool)
         HYBRID,
     )
     if write:
-        _write(Path("configs/ranker.yaml"), words, hybrid)
+        _write(RANKER_FILE, words, hybrid)
 
 
 def _parts(name: str, dev: DevSet, data: Path, embedder: Embedder | None, cache: VectorCache) -> list[Parts]:
@@ -191,7 +195,8 @@ def _fitted(tries: Mapping[int, Mapping[str, Tried]], grid: Sequence[ScoreMix]) 
     click.echo("recall@1/5/10 with weights fitted without the set (with it; by the set's own best)")
     final = _best_fit(tries, names, grid)
     for name in names:
-        fits = [_best_fit(tries, among, grid) for among in ([one for one in names if one != name], names, [name])]
+        others = [one for one in names if one != name] or names
+        fits = [_best_fit(tries, among, grid) for among in (others, names, [name])]
         without, with_it, own = (_shown(tries[crowding][name].value(chosen)) for crowding, chosen in fits)
         click.echo(f"{name:20} {without}   ({with_it};  {own})")
     crowding, chosen = final

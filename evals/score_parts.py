@@ -37,9 +37,10 @@ class Parts:
     """The score parts of one question's candidates, in the order of their ids.
 
     Attributes:
-        length: number of the query's terms, which picks the row of a mix.
+        length: of the query (``AnalyzedRequest.length``), which picks the row of a mix.
         impact: int64[n], sum over terms of weight times impact channel; ``name`` and ``presence`` alike.
-        bonus: int64[n], mention bonuses.
+        bonus: int64[n], bonuses of names that the query mentions; those of capabilities and domains, which no public
+            set has, are left out.
         likeness: int64[n], 0 where the question has no vector.
         relevant: bool[n].
         wanted: relevant ids of the question, in the catalogue or not.
@@ -57,7 +58,7 @@ class Parts:
     records: int
 
     def scores(self, mix: ScoreMix) -> npt.NDArray[np.int64]:
-        """int64[n], as ``shards.scoring`` adds them up."""
+        """int64[n], as ``shards.scoring`` adds them up, unknown words left out."""
         words = mix.impact * self.impact + mix.name * self.name + mix.presence * self.presence
         scores: npt.NDArray[np.int64] = words + self.bonus + mix.similarity * self.likeness
         return scores
@@ -138,7 +139,7 @@ def sampled(questions: Sequence[Question], most: int) -> list[Question]:
 def _likeness(vectors: npt.NDArray[np.float64], embedded: EmbeddedQuery) -> npt.NDArray[np.int64]:
     # Sums of integers below 2^31 are exact in float64, and BLAS is quicker than any product of integers.
     dots = (vectors @ embedded.vector.values.astype(np.float64)).astype(np.int64)
-    return np.clip((dots - embedded.vector.floor) >> LIKENESS_SHIFT, 0, MOST_LIKENESS)
+    return np.asarray(np.clip((dots - embedded.vector.floor) >> LIKENESS_SHIFT, 0, MOST_LIKENESS), np.int64)
 
 
 def _kept(words: npt.NDArray[np.int64], likeness: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

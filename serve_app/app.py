@@ -12,7 +12,7 @@ from ray import serve
 from cluster.config import Settings
 from cluster.discovery import discovery_of
 from cluster.dispatcher import RuleDispatcher
-from cluster.embedders import query_embedder
+from cluster.embedders import absence_of, query_embedder
 from cluster.map_watch import MapWatch
 from cluster.ranker import AdditiveRanker
 from cluster.ray_control import RayControlPlane
@@ -50,6 +50,7 @@ class Edge:
             ranker=AdditiveRanker.from_config(settings.ranker),
             dispatcher=RuleDispatcher(),
             embedder=embedder,
+            absence=absence_of(settings.vectors),
             discovery=await asyncio.to_thread(discovery_of, settings, embedder),
             max_batch=settings.cluster.max_batch,
         )

@@ -62,7 +62,7 @@ class Candidates:
     """The best rows of a part.
 
     Attributes:
-        matched: authorized rows that score above 0; where ``approximate``, as far as they are known.
+        matched: authorized rows that score above 0; where ``approximate``, every one that has a vector counts.
         embedded: authorized rows with a vector of the query's embedder; 0 for a query by words alone.
         approximate: a graph proposed rows.
     """
@@ -84,14 +84,24 @@ def candidates(view: View, asked: Asked, expired: Expired) -> Candidates:
     if compared is None:
         top, matched = _top(_scores(view, asked, view.bonus), mask, asked.n)
         return Candidates(top=top, matched=matched, embedded=0, approximate=False)
-    near = _near(compared, view.authorized, asked.n)
-    if near is not None:
+    by_graph = _asks_a_graph(compared, view.authorized, asked.n)
+    if by_graph and (near := _near(compared, view.authorized, asked.n)) is not None:
         return _proposed(view, compared, asked, near)
     likenesses, embedded = compared.vectors.likenesses(compared.query, mask, expired)
     alike = np.int32(asked.mix.similarity) * likenesses
     base = view.bonus + alike if len(view.bonus) else alike
     top, matched = _top(_scores(view, asked, base), mask, asked.n)
-    return Candidates(top=top, matched=matched, embedded=embedded, approximate=False)
+    return Candidates(top=top, matched=matched, embedded=embedded, approximate=by_graph)
+
+
+def _asks_a_graph(compared: Compared, authorized: AuthorizedRows, wanted: int) -> bool:
+    """Whether the answer counts as a graph's, whoever finds it in the end: decided by the authorized rows alone.
+
+    How many hidden rows there are, and how near to the query, must not show.
+    """
+    if compared.vectors.graph is None:
+        return False
+    return graph.rows_to_ask(wanted, authorized.count, authorized.count, compared.vectors.dims) > 0
 
 
 def _near(compared: Compared, authorized: AuthorizedRows, wanted: int) -> npt.NDArray[np.bool_] | None:
@@ -127,7 +137,8 @@ def _proposed(view: View, compared: Compared, asked: Asked, near: npt.NDArray[np
     best = order[full[order] > 0]
     return Candidates(
         top=Top(rows=rows[best], scores=full[best]),
-        matched=matched + int(np.count_nonzero((before == 0) & (full > 0))),
+        # Not those that happened to be proposed: a count must not tell what lies near.
+        matched=matched + int(np.count_nonzero(mask & vectors.present & (scores == 0))),
         embedded=int(np.count_nonzero(mask & vectors.present)),
         approximate=True,
     )

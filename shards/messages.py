@@ -57,6 +57,9 @@ LIKENESS_SHIFT: Final = 10
 
 MOST_LIKENESS: Final = 2047
 
+MOST_DIMS: Final = 8_192
+"""Numbers of a vector: two kilobytes would do for every model that comes in a package."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearTerm:
@@ -161,6 +164,7 @@ class ShardHits:
         approximate: a graph chose some of the rows, so that the threshold proves nothing.
         near: what words may have meant that no authorized record here holds; only for a query without ``weights``.
             A term that is among the nearest of all shards is in the reply of every shard that holds it.
+        near_expired: the time ran out over ``near``, which is empty then; all else is complete.
     """
 
     outcome: Outcome
@@ -179,6 +183,7 @@ class ShardHits:
     unembedded: int = 0
     approximate: bool = False
     near: tuple[NearTerm, ...] = ()
+    near_expired: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from shards import kernel
 from shards.authorization import AuthorizedRows
 from shards.candidates import Asked, Compared, View, candidates
 from shards.deadline import Expired, OutOfTimeError, stop_if
-from shards.messages import Outcome, ShardHits, ShardQuery
+from shards.messages import NearTerm, Outcome, ShardHits, ShardQuery
 from shards.names import key_hashes
 from shards.near.search import near_terms
 from shards.part import Part
@@ -73,9 +73,9 @@ def retrieve(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]], se
         views = _views(query, parts)
         weighting = _weighting(query, views, authorized, expired)
         selection = _selection(query, views, weighting, expired)
-        near = near_terms(query.terms, weighting.frequencies, views, expired) if query.weights is None else ()
     except OutOfTimeError:
         return nothing(query, Outcome.EXPIRED, seq)
+    near = _near(query, views, weighting, expired)
     rows = _gathered(selection.rows, views, len(query.terms))
     scores = index_scores(rows.values, rows.bonuses, rows.likenesses, weighting.effective, query.mix)
     return ShardHits(
@@ -94,7 +94,8 @@ def retrieve(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]], se
         seq=seq,
         unembedded=selection.unembedded,
         approximate=selection.approximate,
-        near=near,
+        near=near or (),
+        near_expired=near is None,
     )
 
 
@@ -176,6 +177,18 @@ def _selection(query: ShardQuery, views: Sequence[View], weighting: _Weighting, 
         unembedded=0 if query.vector is None else unembedded,
         approximate=any(one.approximate for one in found),
     )
+
+
+def _near(
+    query: ShardQuery, views: Sequence[View], weighting: _Weighting, expired: Expired
+) -> tuple[NearTerm, ...] | None:
+    """What unknown words may have meant; None where the time ran out over it: the selection is complete without."""
+    if query.weights is not None:
+        return ()
+    try:
+        return near_terms(query.terms, weighting.frequencies, views, expired)
+    except OutOfTimeError:
+        return None
 
 
 def _appended(extras: Sequence[str], shown: frozenset[str], views: Sequence[View]) -> Iterator[Scored]:

@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from shards.errors import InvalidVector
-from shards.messages import MissingVector, NewVector
+from shards.messages import MOST_DIMS, MissingVector, NewVector
 from shards.part import Part
 from shards.record import text_hash_in
 from shards.text_table import encoded
-from shards.vectors import MOST_DIMS, Vectors
+from shards.vectors import Vectors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,6 @@ from shards.errors import InvalidVector
 from shards.graph import Graph
 from shards.messages import VectorQuery
 
-MOST_DIMS: Final = 8_192
-
 _STEP_VALUES: Final = 8_000_000
 """Numbers that a scan multiplies between two looks at the clock: about 0.3 ms."""
 

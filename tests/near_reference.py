@@ -10,14 +10,14 @@ from functools import cache
 from shards.near import dictionary_kernel, edit_kernel
 from shards.near.known_words import MARGIN, is_known, known_near
 from shards.near.search import MOST_WORDS, NEAREST
-from shards.near.terms import LIKENESS_LOST, MOST_LIKENESS
+from shards.near.terms import LIKENESS_LOST, SAME_WORD
 from shards.near.words import looks_like_a_word, word_of
 
 
 def likeness(word: str, term: str) -> int:
     """1..256, or 0 where the term is not near the word."""
     cost = min(edited(word, term), continued(word, term))
-    return max(1, MOST_LIKENESS - LIKENESS_LOST * cost // len(word)) if cost < edit_kernel.FAR else 0
+    return max(1, SAME_WORD - LIKENESS_LOST * cost // len(word)) if cost < edit_kernel.FAR else 0
 
 
 def continued(word: str, term: str) -> int:
@@ -94,6 +94,6 @@ def meant(terms: Sequence[str], weights: Sequence[int], frequencies: Mapping[str
         best = sorted((term for term in near if near[term] > silent), key=lambda term: (-near[term], term))[:NEAREST]
         for term in best[:3]:
             if term not in terms and near[term] >= near[best[0]] - MARGIN:
-                weight = max(1, weights[place] * near[term] // MOST_LIKENESS)
+                weight = max(1, weights[place] * near[term] // SAME_WORD)
                 added[term] = max(weight, added.get(term, 0))
     return added

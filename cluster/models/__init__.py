@@ -10,12 +10,6 @@ from cluster.embedder import CompositeEmbedder, TextModel
 from cluster.errors import InvalidConfiguration, ModelNotInstalled
 from cluster.models.projected import Projected, read_directions
 
-LOW: Final = 0.1
-"""Cosine of two texts that have little to do with each other, in the projected models: mostly between 0 and 0.2."""
-
-HIGH: Final = 0.6
-"""Cosine of a request and the tool that surely serves it, in the projected models."""
-
 
 def load_model(name: str, *, threads: int = 1) -> TextModel:
     """The model of this name, ready to use; it takes about a second.
@@ -45,13 +39,13 @@ def load_embedder(names: Sequence[str], *, threads: int = 1) -> CompositeEmbedde
 def _use(threads: int) -> TextModel:
     from cluster.models.use import UniversalSentenceEncoder  # noqa: PLC0415 -- needs the extra
 
-    return Projected(UniversalSentenceEncoder(threads=threads), read_directions("use"), low=LOW, high=HIGH)
+    return Projected(UniversalSentenceEncoder(threads=threads), read_directions("use"))
 
 
 def _minilm(threads: int) -> TextModel:
     from cluster.models.minilm import MiniLM  # noqa: PLC0415 -- needs the extra
 
-    return Projected(MiniLM(threads=threads), read_directions("minilm"), low=LOW, high=HIGH)
+    return Projected(MiniLM(threads=threads), read_directions("minilm"))
 
 
 def _e5(threads: int) -> TextModel:

@@ -21,18 +21,16 @@ class Projected:
     Args:
         model: whose vectors are projected.
         directions: float32[model.dims, dims], orthonormal columns.
-        low: cosine of two texts that have little to do with each other, after the projection.
-        high: cosine of a request and the tool that surely serves it, after the projection.
     """
 
-    def __init__(self, model: TextModel, directions: npt.NDArray[np.float32], *, low: float, high: float) -> None:
+    def __init__(self, model: TextModel, directions: npt.NDArray[np.float32]) -> None:
         self._model = model
         self._directions = directions
         self.name = model.name
         self.dims = directions.shape[1]
         self.languages = model.languages
-        self.low = low
-        self.high = high
+        self.low = model.low
+        self.high = model.high
         digest = hashlib.blake2b(directions.tobytes(), digest_size=8).hexdigest()
         self.fingerprint = f"{model.fingerprint}-{digest}"
 

@@ -17,7 +17,7 @@ from shards.near.sound_kernel import LEAST_KEY
 from shards.near.words import word_of
 from shards.text_table import TextTable, encoded
 
-MOST_LIKENESS: Final = 256
+SAME_WORD: Final = 256
 
 LIKENESS_LOST: Final = 38
 """Likeness that a cost of 1 takes from a word of one letter: an edit (10) in five letters takes 76."""
@@ -56,7 +56,7 @@ class NearTerms:
         longer = self._terms.beginning_with(encoded(term))
         continuing = kernel.continuing(*self._texts, longer.start, longer.stop, letters)
         return _likest(
-            (row, max(1, MOST_LIKENESS - LIKENESS_LOST * cost // letters))
+            (row, max(1, SAME_WORD - LIKENESS_LOST * cost // letters))
             for row, cost in chain(similar.tolist(), continuing.tolist())
         )
 

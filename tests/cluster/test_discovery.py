@@ -7,16 +7,30 @@ from pathlib import Path
 
 import pytest
 
+from cluster.abstention import Rule, Strictness
 from cluster.adaptive import AdaptiveK, Curve
 from cluster.config import DiscoverySettings, Settings
-from cluster.contract import Answer, MissReason, SearchRequest
+from cluster.contract import Answer, MissReason, SearchRequest, VectorState
 from cluster.discovery import Discovery, discovery_of
 from cluster.dispatcher import RuleDispatcher
 from cluster.router import Router
 from cluster.shard_client import LocalShardClient, ShardClient
 from shards.messages import ShardHits, ShardQuery
 from shards.record import Record
-from tests.cluster.rig import BUDGET, RANKER, Client, comparable, ids_of, map_of, request, scope_of, shards_of, tool
+from tests.cluster.rig import (
+    BUDGET,
+    RANKER,
+    Client,
+    comparable,
+    ids_of,
+    map_of,
+    request,
+    scope_of,
+    shards_of,
+    tool,
+    with_vectors,
+)
+from tests.embedders import WordEmbedder
 
 SHIPPED = Discovery.shipped(None)
 
@@ -171,6 +185,22 @@ def test_only_a_suspicion_costs_a_second_look() -> None:
     assert len(client.queries) == 1
     asyncio.run(router([client]).search(request("tell me a joke today")))
     assert len(client.queries) > 2
+    # No second look searches for near terms.
+    assert [query.weights is None for query in client.queries] == [True, True] + [False] * (len(client.queries) - 2)
+
+
+def test_where_talk_is_not_embedded_the_rule_for_words_judges_an_answer_with_vectors() -> None:
+    embedder = WordEmbedder()
+    meanings = {one.id: f"{one.name} {one.description}" for one in ACCOUNTING}
+    clients = [LocalShardClient(shard) for shard in with_vectors(shards_of(ACCOUNTING, 1), meanings, embedder)]
+    hybrid = Router(map_of(clients), ranker=RANKER, dispatcher=RuleDispatcher(), embedder=embedder, discovery=SHIPPED)
+    answer = asyncio.run(hybrid.search(request("tell me a joke today")))
+    hybrid.close()
+    assert answer.vectors.state is VectorState.USED
+    rule = Rule.from_config()
+    assert answer.talk is not None
+    assert answer.talk == rule.judge(answer.talk.signals, Strictness.BALANCED, vectors=False)
+    assert answer.talk != rule.judge(answer.talk.signals, Strictness.BALANCED, vectors=True)
 
 
 def test_nothing_authorized_is_said_before_any_talk() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.embedder import INT16, MOST_DIMS, NARROWEST, ONE, CompositeEmbedder, scale_of
+from cluster.embedder import INT16, NARROWEST, ONE, CompositeEmbedder, scale_of
 from cluster.embedding_text import MOST_QUERY_CHARACTERS
 from cluster.errors import EmbeddingFailed, InvalidConfiguration
-from shards.messages import LIKENESS_SHIFT
+from shards.messages import LIKENESS_SHIFT, MOST_DIMS
 
 Floats = npt.NDArray[np.float32]
 

@@ -7,8 +7,9 @@ import pytest
 
 from cluster import models
 from cluster.config import VectorSettings
+from cluster.contract import VectorState
 from cluster.embedder import TextModel
-from cluster.embedders import open_embedder, query_embedder
+from cluster.embedders import absence_of, open_embedder, query_embedder
 from cluster.errors import EmbeddingFailed
 
 WANTED = VectorSettings(candidate_retrieval=True, models=("use", "e5"))
@@ -34,6 +35,7 @@ def test_whatever_keeps_a_model_from_loading_is_one_typed_error(
         open_embedder(WANTED)
     assert str(caught.value) == f"embedder use+e5: {type(error).__name__}: {error}"
     assert query_embedder(WANTED) is None
+    assert absence_of(WANTED) is VectorState.FAILED
 
 
 def test_a_package_that_is_missing_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,3 +50,4 @@ def test_a_package_that_is_missing_is_named_with_the_command_that_installs_it(mo
 def test_without_vectors_no_model_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cluster.models", None)
     assert query_embedder(VectorSettings(models=("use",))) is None
+    assert absence_of(VectorSettings(models=("use",))) is VectorState.OFF

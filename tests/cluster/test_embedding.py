@@ -383,6 +383,23 @@ def test_a_text_that_no_model_can_read_costs_its_own_vector_only(tmp_path: Path,
     run(World(tmp_path, load=lambda: model), story)
 
 
+def test_a_text_that_is_gone_no_longer_counts_as_refused(tmp_path: Path, short_pauses: None) -> None:
+    model = Model(poison="poison")
+
+    async def story(world: World) -> None:
+        embedding_of = world.supervisor.embedding
+        await world.supervisor.upsert([record(5, "poison"), record(30, "poison too"), record(31, "more poison")])
+        await world.until(_true_once(lambda: embedding_of().refused == 3))
+        await world.supervisor.remove("r30")
+        await world.until(_true_once(lambda: embedding_of().refused == 2))
+        await world.supervisor.upsert([record(5, "harmless")])
+        await world.until(_true_once(lambda: embedding_of().refused == 1))
+        await world.until(_true_once(lambda: embedding_of().state is EmbeddingState.DONE))
+        assert embedding_of().refused == 1
+
+    run(World(tmp_path, load=lambda: model), story)
+
+
 class FailingCache(VectorCache):
     """A cache whose database refuses the next few writes."""
 

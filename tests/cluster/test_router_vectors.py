@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cluster.budget import Deadline
 from cluster.contract import Answer, Doubt, SearchRequest, VectorState, VectorUse
+from cluster.dispatcher import RuleDispatcher
 from cluster.query import AnalyzedRequest, plan_query
 from cluster.ranker import Candidates
 from cluster.router import Router
@@ -26,6 +27,7 @@ from tests.cluster.rig import (
     Client,
     comparable,
     ids_of,
+    map_of,
     request,
     router_over,
     shards_of,
@@ -330,6 +332,14 @@ def test_shards_of_a_router_without_an_embedder_are_never_sent_a_vector() -> Non
     clients = clients_of()
     assert by_words(clients, request("send a message")).vectors == VectorUse(state=VectorState.OFF)
     assert [query.vector for client in clients for query in client.queries] == [None]
+
+
+def test_a_router_whose_embedder_could_not_be_loaded_answers_by_words_and_says_so() -> None:
+    clients, asked = clients_of(), request("send a message")
+    router = Router(map_of(clients), ranker=RANKER, dispatcher=RuleDispatcher(), absence=VectorState.FAILED)
+    answer = search(router, asked)
+    assert answer.vectors == VectorUse(state=VectorState.FAILED)
+    assert without_use(answer) == comparable(by_words(clients, asked))
 
 
 def test_an_empty_index_is_answered() -> None:

@@ -83,6 +83,23 @@ def test_where_a_shard_is_too_late_for_more_terms_the_known_words_answer_and_cla
     assert not any(part.instead_of for hit in answer.hits for part in hit.parts)
 
 
+class NoTimeForNearTerms(Client):
+    """Runs out of time once its rows are chosen."""
+
+    async def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
+        return tuple(replace(hits, near=(), near_expired=True) for hits in await super().search(batch))
+
+
+def test_where_a_shard_has_no_time_for_near_terms_the_known_words_answer_and_claim_nothing() -> None:
+    first, second = shards_of([*TOOLS, tool("t05", "restart_cluster", "cluster")], 2)
+    router = router_over([Client(shard=first), NoTimeForNearTerms(shard=second)])
+    answer = asyncio.run(router.search(request("restart clustre", explain=True)))
+    assert (answer.doubt, answer.rounds) == (Doubt.CUT, 1)
+    assert answer.coverage.full
+    assert sorted(ids_of(answer)) == ["t02", "t05"]
+    assert not any(part.instead_of for hit in answer.hits for part in hit.parts)
+
+
 def test_a_second_question_is_answered_as_the_first_was() -> None:
     router = router_of(TOOLS, 3)
 

@@ -208,7 +208,7 @@ def test_an_answer_from_a_graph_says_so_and_scores_every_row_in_full(shard: Shar
         scores = index_scores(hits.values, hits.bonuses, hits.likenesses, hits.weights, MIX_OF_BOTH)
         assert hits.scores.tolist() == scores.tolist() == sorted(scores.tolist(), reverse=True)
         assert len(set(hits.ids) & set(right.ids)) >= 9
-        assert hits.matched <= right.matched
+        assert right.matched <= hits.matched == 859  # every row with a vector, wherever the graph looked
 
 
 def test_rows_that_only_the_words_or_only_the_vectors_propose_are_both_there(shard: Shard) -> None:
@@ -240,9 +240,10 @@ def test_where_too_few_of_what_the_graph_finds_are_authorized_the_scan_is_taken(
     order = np.argsort(-(VECTORS[:ROWS].astype(np.int64) @ VECTORS[7].astype(np.int64)))
     hidden = {CATALOGUE[row].id for row in order[:200].tolist()}
     others = Scope(grants=(replace(ALL, ids=frozenset({one.id for one in CATALOGUE} - hidden)),))
-    assert plain(asked(shard, 7, "dapo", scope=others)) == plain(exact(7, "dapo", scope=others))
+    # The rows are exact, but the answer does not tell that something hidden is near.
+    assert plain(asked(shard, 7, "dapo", scope=others)) == plain(exact(7, "dapo", scope=others)) | {"approximate": True}
     monkeypatch.setattr(Graph, "nearest", lambda *_: np.zeros(0, np.uint16))
-    assert plain(asked(shard, 7, "dapo")) == plain(exact(7, "dapo"))
+    assert plain(asked(shard, 7, "dapo")) == plain(exact(7, "dapo")) | {"approximate": True}
 
 
 def test_a_search_for_words_alone_or_of_another_embedder_does_not_ask_the_graph(shard: Shard) -> None:

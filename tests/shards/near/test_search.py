@@ -7,7 +7,7 @@ from shards.near.search import MOST_WORDS, NEAREST
 from shards.record import Access
 from shards.scope import Scope
 from shards.shard import Shard
-from tests.shards.makers import ALL, index_of, loaded, query, record, upsert
+from tests.shards.makers import ALL, index_of, loaded, plain, query, record, upsert
 
 HIDDEN = Access(tenant="elsewhere")
 
@@ -33,6 +33,18 @@ def test_a_known_word_is_left_alone_and_so_is_a_query_with_summed_weights() -> N
     assert near(shard, "zorbalinkat") == []
     (hits,) = shard.search((query("zorbalinkit", weights=(1,)),))
     assert hits.near == ()
+
+
+def test_time_that_runs_out_over_near_terms_costs_them_alone() -> None:
+    index = index_of([record("a", "zorbalinkot dapo"), record("b", "dapo")], 10)
+    asked = query("dapo", "zorbalinkat")
+    whole = index.search(asked, lambda: False)
+    clock = iter([False] * 3)
+    # Once each before authorization, frequencies and candidates; then time is up.
+    cut = index.search(asked, lambda: next(clock, True))
+    assert plain(cut) == plain(whole)
+    assert (cut.near, cut.near_expired) == ((), True)
+    assert (len(whole.near), whole.near_expired) == (1, False)
 
 
 def test_numbers_marks_short_terms_and_words_of_the_lexicons_are_left_alone() -> None:
