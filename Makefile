@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Wheels only: set-up needs no compiler, and says so at once where a wheel is missing.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary=:all: -c constraints.txt
 
-SAY_INSTALLING = @echo "Installing into $(VENV) (about 950 MB; one to three minutes) …"
+SAY_INSTALLING = @echo "Installing into $(VENV) (about 1 GB, with the test tools and models 1.4 GB; one to three minutes) …"
 HOME_OPTION := $(if $(HOME_DIR),--home '$(HOME_DIR)')
 
 .DEFAULT_GOAL := help

@@ -36,7 +36,7 @@ def test_serve_takes_port_and_home(arguments: tuple[str, ...], options: str) -> 
 @pytest.mark.parametrize("target", ["serve", "test", "loadtest"])
 def test_an_installation_is_announced_before_pip_runs(target: str) -> None:
     ran = dry_run(target)
-    assert ran.index("Installing into .none (about 950 MB") < ran.index("pip install")
+    assert ran.index("Installing into .none (about 1 GB") < ran.index("pip install")
 
 
 def test_loadtest_asks_the_endpoint_named_with_a_token_of_its_home() -> None:
