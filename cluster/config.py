@@ -105,7 +105,7 @@ class DiscoverySettings(StrictModel):
     abstention: Literal["off", "cautious", "balanced", "strict"] = Field(
         default="balanced",
         description="Whether greetings, small talk and everyday requests that no record serves get a no_match. Of real "
-        "requests cautious turns away about 1 in 500, balanced 1 in 250 and strict 1 in 50; off turns nobody away.",
+        "requests cautious turns away about 1 in 500, balanced 1 in 200 and strict 1 in 50; off turns nobody away.",
     )
     adaptive_k: bool = Field(
         default=False,

@@ -43,7 +43,7 @@ STEPS: Final = 4000
 RATE: Final = 0.3
 SHRINKING: Final = 1e-3
 
-FALSE_EMPTY: Final = {Strictness.CAUTIOUS: 0.002, Strictness.BALANCED: 0.004, Strictness.STRICT: 0.02}
+FALSE_EMPTY: Final = {Strictness.CAUTIOUS: 0.002, Strictness.BALANCED: 0.005, Strictness.STRICT: 0.02}
 """Real requests that each strictness may turn away on the fitted half: the mean of the shares of all groups."""
 
 WORST: Final = 2
