@@ -21,7 +21,7 @@ from cluster.errors import InvalidConfiguration
 from cluster.merge import Pool
 from cluster.query import NAMED, AnalyzedRequest
 from cluster.smalltalk import Nearest, SmallTalk, TalkVectors
-from cluster.strict_yaml import Json, read_yaml
+from cluster.strict_yaml import Json, integer_in, read_yaml
 from shards.messages import ShardHits
 from shards.statistics import FULL_WEIGHT, frequency_weight
 
@@ -218,16 +218,10 @@ def _weights(place: str, raw: Json) -> Weights:
     thresholds = raw["thresholds"]
     if not isinstance(thresholds, dict) or set(thresholds) != set(Strictness):
         raise InvalidConfiguration(f"{place}: thresholds", str(thresholds)[:80], f"the keys {', '.join(Strictness)}")
-    values = {name: _integer(f"{place}: {name}", raw[name], 0, WEIGHT_LIMIT) for name in factors}
+    values = {name: integer_in(f"{place}: {name}", raw[name], 0, WEIGHT_LIMIT) for name in factors}
     for name in ("least_words", "least_nearer"):
-        _integer(f"{place}: {name}", raw[name], 1, WEIGHT_LIMIT)
-    bounds = [_integer(f"{place}: {one}", thresholds[one], -SCORE_LIMIT, SCORE_LIMIT) for one in Strictness]
+        integer_in(f"{place}: {name}", raw[name], 1, WEIGHT_LIMIT)
+    bounds = [integer_in(f"{place}: {one}", thresholds[one], -SCORE_LIMIT, SCORE_LIMIT) for one in Strictness]
     if bounds != sorted(bounds):
         raise InvalidConfiguration(f"{place}: thresholds", str(bounds), "thresholds that rise with strictness")
     return Weights(**values, thresholds=dict(zip(Strictness, bounds, strict=True)))
-
-
-def _integer(field: str, value: object, least: int, most: int) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise InvalidConfiguration(field, str(value)[:80], f"an integer from {least} to {most}")
-    return value

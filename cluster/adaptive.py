@@ -14,7 +14,7 @@ from typing import Final, Self
 import orjson
 
 from cluster.errors import InvalidConfiguration
-from cluster.strict_yaml import Json, read_yaml
+from cluster.strict_yaml import Json, integer_in, read_yaml
 
 WHOLE: Final = 1024
 
@@ -87,12 +87,6 @@ def _curve(place: str, raw: Json) -> Curve:
     if not isinstance(raw, dict) or set(raw) != {"share", "least"}:
         raise InvalidConfiguration(place, str(raw)[:80], "the keys share and least")
     return Curve(
-        share=_integer(f"{place}: share", raw["share"], 0, WHOLE),
-        least=_integer(f"{place}: least", raw["least"], 1, LEAST_LIMIT),
+        share=integer_in(f"{place}: share", raw["share"], 0, WHOLE),
+        least=integer_in(f"{place}: least", raw["least"], 1, LEAST_LIMIT),
     )
-
-
-def _integer(field: str, value: object, least: int, most: int) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise InvalidConfiguration(field, str(value)[:80], f"an integer from {least} to {most}")
-    return value

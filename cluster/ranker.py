@@ -18,7 +18,7 @@ import orjson
 
 from cluster.errors import InvalidConfiguration
 from cluster.query import AnalyzedRequest
-from cluster.strict_yaml import Json, read_yaml
+from cluster.strict_yaml import Json, integer_in, read_yaml
 from shards.messages import MAX_TERMS, ScoreMix
 from shards.scoring import index_scores
 
@@ -165,7 +165,7 @@ def read_ranker_file(path: Path) -> tuple[str, Mixes]:
         raise InvalidConfiguration(f"{path}: name", str(name), "1 to 64 of A-Z a-z 0-9 . _ -")
     words = _table(f"{path}: mixes", config["mixes"], _WORD_FACTORS)
     hybrid = _table(f"{path}: hybrid", config["hybrid"], _WORD_FACTORS | {"similarity": SIMILARITY_LIMIT})
-    crowding = _integer(f"{path}: crowding", config["crowding"], *CROWDING_RANGE)
+    crowding = integer_in(f"{path}: crowding", config["crowding"], *CROWDING_RANGE)
     return name, Mixes(words=words, hybrid=hybrid, crowding=crowding)
 
 
@@ -184,18 +184,12 @@ def _table(field: str, raw: Json, limits: Mapping[str, int]) -> tuple[MixRow, ..
 def _row(field: str, raw: Json, limits: Mapping[str, int]) -> MixRow:
     if not isinstance(raw, dict) or set(raw) != {"max_terms", *limits}:
         raise InvalidConfiguration(field, str(raw), f"the keys max_terms, {', '.join(limits)}")
-    factors = {name: _integer(f"{field}.{name}", raw[name], 0, most) for name, most in limits.items()}
+    factors = {name: integer_in(f"{field}.{name}", raw[name], 0, most) for name, most in limits.items()}
     unlimited = raw["max_terms"] is None
     return MixRow(
-        max_terms=None if unlimited else _integer(f"{field}.max_terms", raw["max_terms"], 1, MAX_TERMS),
+        max_terms=None if unlimited else integer_in(f"{field}.max_terms", raw["max_terms"], 1, MAX_TERMS),
         mix=ScoreMix(**factors),
     )
-
-
-def _integer(field: str, value: object, least: int, most: int) -> int:
-    if type(value) is not int or not least <= value <= most:
-        raise InvalidConfiguration(field, str(value), f"an integer from {least} to {most}")
-    return value
 
 
 def _weights_hash(mixes: Mixes) -> str:

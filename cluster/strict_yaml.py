@@ -66,3 +66,14 @@ def parse_yaml(raw: bytes, source: str) -> Json:
     except (yaml.YAMLError, ValueError, TypeError, RecursionError) as exc:
         raise InvalidConfiguration(source, type(exc).__name__, "UTF-8 YAML of plain JSON values") from exc
     return parsed
+
+
+def integer_in(field: str, value: object, least: int, most: int) -> int:
+    """A value that has to be an integer from ``least`` to ``most``; True and 1.0 are none.
+
+    Raises:
+        InvalidConfiguration: naming ``field``, for any other value.
+    """
+    if type(value) is not int or not least <= value <= most:
+        raise InvalidConfiguration(field, str(value)[:80], f"an integer from {least} to {most}")
+    return value

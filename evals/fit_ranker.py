@@ -22,7 +22,8 @@ from cluster.ranker import crowded
 from cluster.vector_cache import VectorCache
 from evals.data import read_questions, read_tools
 from evals.embedders import open_embedder
-from evals.score_parts import Catalogue, Parts, sampled
+from evals.sampling import drawn
+from evals.score_parts import Catalogue, Parts
 from shards.messages import ScoreMix
 
 MOST_QUESTIONS: Final = 1_000
@@ -171,7 +172,7 @@ def main(data: Path, vector_cache: Path, names: tuple[str, ...], *, write: bool)
 
 def _parts(name: str, dev: DevSet, data: Path, embedder: Embedder | None, cache: VectorCache) -> list[Parts]:
     records, _ = read_tools([data / dev.folder / "tools.jsonl.gz"])
-    questions = sampled(read_questions(data / dev.folder / dev.queries), MOST_QUESTIONS)
+    questions = drawn(read_questions(data / dev.folder / dev.queries), MOST_QUESTIONS)
     with click.progressbar(length=len(records) + len(questions), label=name) as bar:
         catalogue = Catalogue(records, embedder, cache, bar.update)
         found = []

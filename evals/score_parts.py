@@ -3,7 +3,6 @@
 It builds no index and proves nothing; frequencies are those of the whole catalogue.
 """
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,8 +23,6 @@ from shards.statistics import frequency_weight
 
 POOL: Final = 150
 """Records kept per question by words, and as many by likeness: no mix that is worth trying finds others."""
-
-SEED: Final = 7
 
 _BATCH: Final = 256
 
@@ -127,13 +124,6 @@ class Catalogue:
         if embedded is None or self._vectors is None:
             return np.zeros(len(self._places), np.int64)
         return _likeness(self._vectors, embedded)
-
-
-def sampled(questions: Sequence[Question], most: int) -> list[Question]:
-    """At most ``most`` questions, drawn with a fixed seed."""
-    if len(questions) <= most:
-        return list(questions)
-    return random.Random(SEED).sample(list(questions), most)  # noqa: S311 -- no secret
 
 
 def _likeness(vectors: npt.NDArray[np.float64], embedded: EmbeddedQuery) -> npt.NDArray[np.int64]:
