@@ -6,7 +6,7 @@ and on the caller's authorized records alone: not on hidden ones, not on the num
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import as_file, files
@@ -22,7 +22,6 @@ from cluster.merge import Pool
 from cluster.query import NAMED, AnalyzedRequest
 from cluster.smalltalk import Nearest, SmallTalk, TalkVectors
 from cluster.strict_yaml import Json, integer_in, read_yaml
-from shards.messages import ShardHits
 from shards.statistics import FULL_WEIGHT, frequency_weight
 
 WHOLE: Final = 1024
@@ -150,12 +149,6 @@ class Suspicion:
             nearer=0 if here else self._nearer(),
             named=self.named,
         )
-
-
-def frequencies_in(replies: Iterable[ShardHits], n_terms: int) -> list[int]:
-    """How many authorized records hold each term, over all shards that replied."""
-    summed = np.sum([np.zeros(n_terms, np.int64), *(hits.frequencies for hits in replies)], axis=0)
-    return [int(frequency) for frequency in summed]
 
 
 def suspicion_of(

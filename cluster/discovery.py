@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cache as once
 from typing import Final, Self
 
-from cluster.abstention import Rule, Strictness, frequencies_in, suspicion_of
+from cluster.abstention import Rule, Strictness, suspicion_of
 from cluster.adaptive import AdaptiveK, rolled_out
 from cluster.budget import Deadline
 from cluster.config import DiscoverySettings, Settings
@@ -18,7 +18,7 @@ from cluster.contract import SearchRequest, TalkVerdict
 from cluster.embedder import Embedder
 from cluster.errors import EmbeddingFailed, RegistryUnavailable
 from cluster.fanout import Lane, ask_shards
-from cluster.merge import Pool
+from cluster.merge import Pool, summed_frequencies
 from cluster.registry_schema import sqlite_url
 from cluster.retrieval import Retrieved
 from cluster.smalltalk import SmallTalk, TalkVectors
@@ -70,7 +70,7 @@ class Abstainer:
         question, ranked = found.question, found.ranking.rows
         if not ranked.authorized:
             return None
-        frequencies = frequencies_in(found.replies.hits.values(), len(question.terms))
+        frequencies = summed_frequencies(found.replies.hits.values(), len(question.terms))
         suspicion = suspicion_of(question, ranked, frequencies, self._talk, self._vectors, text=request.query)
         vectors = question.embedded is not None and self._vectors is not None
         # To serve a topic only takes away from what speaks for talk, so who passes now would pass then.
@@ -92,7 +92,7 @@ class Abstainer:
         if about.gaps or any(replies.gaps for replies in named):
             return range(len(talk.topics))
         return talk.served_by(
-            dict(zip(talk.concepts, frequencies_in(about.hits.values(), len(talk.concepts)), strict=True)),
+            dict(zip(talk.concepts, summed_frequencies(about.hits.values(), len(talk.concepts)), strict=True)),
             {
                 topic: sum(hits.matched for hits in replies.hits.values())
                 for topic, replies in zip(topics, named, strict=True)

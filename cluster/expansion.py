@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from cluster.language import language_of
 from cluster.language_words import LATIN
+from cluster.merge import summed_frequencies
 from cluster.query import AnalyzedRequest, Meant
 from shards.analysis.lexicons import ENGLISH
 from shards.analysis.marks import ACTION, CONCEPT
@@ -53,7 +54,7 @@ def expanded(text: str, question: AnalyzedRequest, replies: Collection[ShardHits
     """
     if not any(hits.near for hits in replies):
         return None
-    frequencies = sum((hits.frequencies for hits in replies), np.zeros(len(question.terms), np.int64))
+    frequencies = summed_frequencies(replies, len(question.terms))
     unknown = [term for hits in replies for term in hits.near if frequencies[term.position] == 0]
     near = _summed(_plausible(text, question, unknown))
     added: dict[str, _Addition] = {}
@@ -125,12 +126,12 @@ def _is_mark(term: str) -> bool:
 
 def _joined(
     question: AnalyzedRequest,
-    frequencies: npt.NDArray[np.int64],
+    frequencies: Sequence[int],
     added: Sequence[_Addition],
     replies: Collection[ShardHits],
 ) -> Expanded:
     term_weights = (*question.term_weights, *(addition.weight for addition in added))
-    counts = np.concatenate([frequencies, np.array([addition.frequency for addition in added], np.int64)])
+    counts = np.array([*frequencies, *(addition.frequency for addition in added)], np.int64)
     return Expanded(
         question=replace(
             question,

@@ -3,7 +3,7 @@
 Pure functions. The order never depends on how many shards there are or which answered first. Nothing is ranked here.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,13 +92,18 @@ def within_ceiling(hits: ShardHits, n: int, kept: Collection[str]) -> tuple[Shar
     return obedient, len(surplus)
 
 
+def summed_frequencies(replies: Iterable[ShardHits], n_terms: int) -> list[int]:
+    """How many authorized records hold each term, over all these shards together."""
+    summed = [0] * n_terms
+    for hits in replies:
+        summed = [known + new for known, new in zip(summed, hits.frequencies.tolist(), strict=True)]
+    return summed
+
+
 def summed_weights(replies: Collection[ShardHits], term_weights: Sequence[int]) -> npt.NDArray[np.int64]:
     """int64[n_terms], the weight of each term over the authorized records of all these shards together."""
     authorized = sum(hits.authorized for hits in replies)
-    frequencies = [0] * len(term_weights)
-    for hits in replies:
-        frequencies = [known + new for known, new in zip(frequencies, hits.frequencies.tolist(), strict=True)]
-    pairs = zip(frequencies, term_weights, strict=True)
+    pairs = zip(summed_frequencies(replies, len(term_weights)), term_weights, strict=True)
     return np.array([frequency_weight(authorized, held, weight) for held, weight in pairs], dtype=np.int64)
 
 
