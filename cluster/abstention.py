@@ -13,7 +13,6 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final, Self
 
-import numpy as np
 import orjson
 
 from cluster.contract import TalkSignals, TalkVerdict
@@ -175,11 +174,14 @@ def suspicion_of(
         for known, weight in zip(ranked.weights.tolist(), question.term_weights, strict=True)
     ]
     rarest = max(1, frequency_weight(ranked.authorized, 1, FULL_WEIGHT))
-    shared = int((ranked.values[0, :, 0] > 0) @ np.array(weights, np.int64)) if ranked.ids and weights else 0
+    impacts = ranked.values[0, :, 0].tolist() if ranked.ids else ()
+    shared = sum(weight for weight, impact in zip(weights, impacts, strict=False) if impact)
     own = len(weights) - len(question.meant)
     said = zip(question.terms[:own], weights, frequencies, strict=False)
     words = tuple(
-        (topics, weight) for term, weight, held in said if (topics := talk.speaks(term, held, ranked.authorized))
+        (topics, weight)
+        for term, weight, held in said
+        if term in talk.topics_of and (topics := talk.speaks(term, held, ranked.authorized))
     )
     weight = sum(weights[:own])
     if said_whole := talk.said_in(text):
@@ -191,7 +193,7 @@ def suspicion_of(
         shared=min(WHOLE, UNIT * shared // rarest),
         likeness=int(ranked.likenesses[0]) if ranked.ids and embedded is not None else 0,
         nearest=None if embedded is None or vectors is None else vectors.nearest(embedded.vector),
-        named=bool(ranked.ids) and bool((ranked.bonuses >= NAMED).any()),
+        named=bool(ranked.ids) and int(ranked.bonuses.max()) >= NAMED,
     )
 
 

@@ -1,7 +1,7 @@
 """AdaptiveK: how many of the ranked records are worth handing over, read from the curve of their scores.
 
 Pure functions in integers. It only shortens: never below ``least``, never beyond what was asked, and what is pinned
-stays. ``rolled_out`` decides by the query's text alone, so that one question always gets one answer.
+stays. For which requests it is used is the flag ADAPTIVE_DISCOVERY_K (``cluster.flags``).
 """
 
 import hashlib
@@ -72,15 +72,6 @@ class AdaptiveK:
             words=_curve(f"{path}: words", config["words"]),
             hybrid=_curve(f"{path}: hybrid", config["hybrid"]),
         )
-
-
-def rolled_out(query: str, percent: int) -> bool:
-    """Whether a query is among the ``percent`` of all queries that get an adaptive K; the same ones every time.
-
-    Who is in stays in when ``percent`` rises.
-    """
-    digest = hashlib.blake2b(query.encode(), digest_size=8, person=b"adaptive-k").digest()
-    return int.from_bytes(digest, "big") % 100 < percent
 
 
 def _curve(place: str, raw: Json) -> Curve:

@@ -6,13 +6,13 @@ nothing of what it carries; it never retries.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextvars import Context
-from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from cluster.budget import Deadline
 from cluster.errors import ClusterError, ShardUnavailable
+from cluster.wordless import wordless
 from shards.errors import ShardError
 
 MAX_BATCH: Final = 64
@@ -22,13 +22,6 @@ logger = logging.getLogger(__name__)
 
 Query = TypeVar("Query")
 Reply = TypeVar("Reply")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Entry(Generic[Query, Reply]):
-    query: Query
-    deadline: Deadline
-    reply: "asyncio.Future[Reply]"
 
 
 class Batcher(Generic[Query, Reply]):
@@ -53,8 +46,8 @@ class Batcher(Generic[Query, Reply]):
         self._call = call
         self._stamp = stamp
         self._max_batch = max_batch
-        self._waiting: dict[asyncio.Future[Reply], _Entry[Query, Reply]] = {}
-        self._flying: set[asyncio.Future[Reply]] = set()
+        self._waiting: dict[asyncio.Future[Reply], tuple[Query, Deadline]] = {}
+        self._flying: Collection[asyncio.Future[Reply]] = ()
         self._pump: asyncio.Task[None] | None = None
         self._retired = False
 
@@ -65,7 +58,7 @@ class Batcher(Generic[Query, Reply]):
         the query could be sent.
         """
         reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._waiting[reply] = _Entry(query=query, deadline=deadline, reply=reply)
+        self._waiting[reply] = query, deadline
         reply.add_done_callback(self._forget)
         self._start()
         return reply
@@ -86,25 +79,25 @@ class Batcher(Generic[Query, Reply]):
         while batch := self._next_batch():
             await self._send(batch)
 
-    def _next_batch(self) -> list[_Entry[Query, Reply]]:
-        """Up to ``max_batch`` entries in order of arrival; those whose time is over get their ``TimeoutError``."""
-        batch: list[_Entry[Query, Reply]] = []
+    def _next_batch(self) -> dict["asyncio.Future[Reply]", Query]:
+        """Up to ``max_batch`` queries in order of arrival; those whose time is over get their ``TimeoutError``."""
+        batch: dict[asyncio.Future[Reply], Query] = {}
         while self._waiting and len(batch) < self._max_batch:
-            entry = self._waiting.pop(next(iter(self._waiting)))
-            if entry.reply.done():
+            reply = next(iter(self._waiting))
+            query, deadline = self._waiting.pop(reply)
+            if reply.done():
                 continue
-            if entry.deadline.remaining_ms() <= 0:
-                entry.reply.set_exception(TimeoutError())
+            if (remaining_ms := deadline.remaining_ms()) <= 0:
+                reply.set_exception(TimeoutError())
             else:
-                batch.append(entry)
+                batch[reply] = self._stamp(query, remaining_ms)
         return batch
 
-    async def _send(self, batch: list[_Entry[Query, Reply]]) -> None:
-        self._flying = {entry.reply for entry in batch}
+    async def _send(self, batch: dict["asyncio.Future[Reply]", Query]) -> None:
+        self._flying = batch.keys()
         reason = "the call broke off"
         try:
-            queries = tuple(self._stamp(entry.query, entry.deadline.remaining_ms()) for entry in batch)
-            replies = await self._call(queries)
+            replies = await self._call(tuple(batch.values()))
             if len(replies) == len(batch):
                 _deliver(batch, replies)
             reason = f"{len(replies)} replies to {len(batch)} queries"
@@ -112,10 +105,10 @@ class Batcher(Generic[Query, Reply]):
             reason = str(exc)
         finally:
             # Whatever ended the call, a cancelled task or a fault in a client included, nobody is left waiting.
-            self._flying = set()
-            for entry in batch:
-                if not entry.reply.done():
-                    entry.reply.set_exception(ShardUnavailable(self._shard, reason))
+            self._flying = ()
+            for reply in batch:
+                if not reply.done():
+                    reply.set_exception(ShardUnavailable(self._shard, reason))
 
     def _forget(self, reply: "asyncio.Future[Reply]") -> None:
         self._waiting.pop(reply, None)
@@ -134,12 +127,12 @@ class Batcher(Generic[Query, Reply]):
                 reply.cancel()
             return
         if (fault := pump.exception()) is not None:
-            logger.error("shard_call_failed", extra={"shard": self._shard}, exc_info=fault)
+            logger.error("shard_call_failed", extra={"shard": self._shard}, exc_info=wordless(fault))
         if self._waiting:
             self._start()
 
 
-def _deliver(batch: list[_Entry[Query, Reply]], replies: tuple[Reply, ...]) -> None:
-    for entry, reply in zip(batch, replies, strict=True):
-        if not entry.reply.done():
-            entry.reply.set_result(reply)
+def _deliver(batch: Iterable["asyncio.Future[Reply]"], replies: tuple[Reply, ...]) -> None:
+    for future, reply in zip(batch, replies, strict=True):
+        if not future.done():
+            future.set_result(reply)

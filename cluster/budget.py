@@ -15,6 +15,13 @@ Clock = Callable[[], float]
 """A monotonic clock in seconds; tests inject their own."""
 
 
+MOST_EVIDENCE_BYTES: Final = 16 * 2**20
+"""The highest ceiling there is on the bytes of evidence; 1,000 records of a real catalogue stay below it."""
+
+EVIDENCE_BYTES: Final = 128 * 2**10
+"""The shipped one: twice what 2,400 tokens in 128 records come to, so that tokens decide unless a caller lowers it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
     """Ceilings of one request. ``evidence_k <= rerank_k <= candidate_k`` holds by construction.
@@ -24,6 +31,7 @@ class Budget:
         rerank_k: records handed to the ranker.
         evidence_k: records in the answer.
         evidence_tokens: estimated tokens of all evidence together.
+        evidence_bytes: of the JSON of all evidence together, in the native format.
         timeout_ms: from arrival to answer.
     """
 
@@ -31,6 +39,7 @@ class Budget:
     rerank_k: int
     evidence_k: int
     evidence_tokens: int
+    evidence_bytes: int = MOST_EVIDENCE_BYTES
     timeout_ms: int
 
     def __post_init__(self) -> None:
@@ -58,8 +67,17 @@ class Budget:
 
 
 DEFAULT_BUDGETS: Final = {
-    Kind.TOOL: Budget(candidate_k=100, rerank_k=100, evidence_k=10, evidence_tokens=2400, timeout_ms=800),
-    Kind.PASSAGE: Budget(candidate_k=40, rerank_k=12, evidence_k=4, evidence_tokens=2400, timeout_ms=800),
+    Kind.TOOL: Budget(
+        candidate_k=100,
+        rerank_k=100,
+        evidence_k=10,
+        evidence_tokens=2400,
+        evidence_bytes=EVIDENCE_BYTES,
+        timeout_ms=800,
+    ),
+    Kind.PASSAGE: Budget(
+        candidate_k=40, rerank_k=12, evidence_k=4, evidence_tokens=2400, evidence_bytes=EVIDENCE_BYTES, timeout_ms=800
+    ),
 }
 
 
@@ -85,12 +103,14 @@ class Spent:
     """What a request really used, beside the ceilings of ``Budget``; independent of the number of shards.
 
     ``matched`` is how many authorized records share anything with the query, so that a caller sees that more exist.
-    ``dropped`` is how many of the final hits did not fit ``evidence_tokens`` even as a summary.
+    ``dropped`` is how many of the final hits did not fit ``evidence_tokens`` and ``evidence_bytes`` even as a
+    summary.
     """
 
     candidates: int
     reranked: int
     evidence: int
     evidence_tokens: int
+    evidence_bytes: int = 0
     matched: int
     dropped: int = 0

@@ -4,15 +4,19 @@ It reads no environment variable and holds no secret, only the paths of files th
 written from this module by ``cluster.settings_document``.
 """
 
+from collections.abc import Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
 from cluster.batcher import MAX_BATCH
-from cluster.budget import DEFAULT_BUDGETS, Budget
-from cluster.yaml_model import StrictModel, read_model
+from cluster.budget import DEFAULT_BUDGETS, MOST_EVIDENCE_BYTES, Budget
+from cluster.export_limits import ExportLimits
+from cluster.flags import DEFAULT_ROLLOUT, FULL_HITS, Flag, FlagPlan
+from cluster.strict_yaml import parse_yaml
+from cluster.yaml_model import StrictModel, read_model, validated
 from shards.record import BUCKETS, Kind
 
 if TYPE_CHECKING:
@@ -32,6 +36,7 @@ def _absolute(path: Path, info: ValidationInfo) -> Path:
 
 ConfiguredPath = Annotated[Path, AfterValidator(_absolute)]
 Port = Annotated[int, Field(ge=1, le=65_535)]
+Percent = Annotated[int, Field(ge=0, le=100)]
 
 
 class RegistrySettings(StrictModel):
@@ -75,7 +80,8 @@ class VectorSettings(StrictModel):
 
     candidate_retrieval: bool = Field(
         default=False,
-        description="Whether vectors find and rank records, beside words (VECTOR_CANDIDATE_RETRIEVAL).",
+        description="Whether there are vectors: models are loaded and records embedded, so that vectors find and rank "
+        "records beside words, as far as flags let them. Needs a restart.",
     )
     models: tuple[str, ...] = Field(
         default=(),
@@ -107,17 +113,178 @@ class DiscoverySettings(StrictModel):
         description="Whether greetings, small talk and everyday requests that no record serves get a no_match. Of real "
         "requests cautious turns away about 1 in 500, balanced 1 in 200 and strict 1 in 50; off turns nobody away.",
     )
-    adaptive_k: bool = Field(
-        default=False,
-        description="Whether an answer ends where its scores fall away, before the request's k (ADAPTIVE_DISCOVERY_K).",
+
+
+class RolloutSettings(StrictModel):
+    """For which queries a flag holds."""
+
+    progressive_schema_loading: Percent = Field(
+        default=DEFAULT_ROLLOUT[Flag.PROGRESSIVE_SCHEMA_LOADING],
+        description=f"Full schemas for the first {FULL_HITS} hits, summaries after them, the rest by GET "
+        "/v1/records/{id} (PROGRESSIVE_SCHEMA_LOADING). This and the next four: percent of queries, by a hash of their "
+        "text; 0 is off, 100 is on.",
     )
-    adaptive_k_rollout_percent: int = Field(
+    adaptive_discovery_k: Percent = Field(
+        default=DEFAULT_ROLLOUT[Flag.ADAPTIVE_DISCOVERY_K],
+        description="An answer ends where its scores fall away, before the request's k (ADAPTIVE_DISCOVERY_K with "
+        "ADAPTIVE_K_ROLLOUT_PERCENT).",
+    )
+    hybrid_tool_discovery: Percent = Field(
+        default=DEFAULT_ROLLOUT[Flag.HYBRID_TOOL_DISCOVERY],
+        description="Vectors, where there are any, have a part in the ranking; else a search goes by words alone "
+        "(HYBRID_TOOL_DISCOVERY).",
+    )
+    vector_candidate_retrieval: Percent = Field(
+        default=DEFAULT_ROLLOUT[Flag.VECTOR_CANDIDATE_RETRIEVAL],
+        description="Vectors, where there are any, find records that share no word with the query; else they only "
+        "order what words have found (VECTOR_CANDIDATE_RETRIEVAL).",
+    )
+    indexed_candidate_retrieval: Percent = Field(
+        default=DEFAULT_ROLLOUT[Flag.INDEXED_CANDIDATE_RETRIEVAL],
+        description="The index cuts before the ranker ranks; else everything authorized that matches is ranked, which "
+        "is slow and gives the same answer (INDEXED_CANDIDATE_RETRIEVAL).",
+    )
+
+
+class ShadowSettings(StrictModel):
+    """For which requests the other way is tried after the answer was sent."""
+
+    progressive_schema_loading: Percent = Field(
+        default=0,
+        description="This and the next four: percent of searches after which, where the replica has nothing else to "
+        "do, the same search runs once more with this flag the other way round; parity is in /metrics and shortlist "
+        "status.",
+    )
+    adaptive_discovery_k: Percent = Field(default=0, description="As above.")
+    hybrid_tool_discovery: Percent = Field(default=0, description="As above.")
+    vector_candidate_retrieval: Percent = Field(default=0, description="As above.")
+    indexed_candidate_retrieval: Percent = Field(default=0, description="As above.")
+
+
+class FlagSettings(StrictModel):
+    """Ways of answering that can be changed while an instance runs: replicas follow the settings file."""
+
+    rollout_percent: RolloutSettings = RolloutSettings()
+    shadow_percent: ShadowSettings = ShadowSettings()
+
+    def plan(self) -> FlagPlan:
+        """As the cluster takes them."""
+        rollout, shadow = self.rollout_percent.model_dump(), self.shadow_percent.model_dump()
+        return FlagPlan(
+            rollout_percent={flag: rollout[flag.value] for flag in Flag},
+            shadow_percent={flag: shadow[flag.value] for flag in Flag},
+        )
+
+
+class ExportSettings(StrictModel):
+    """Exports: everything authorized that matches, page by page. None of these limits touches searches."""
+
+    page_size: int = Field(default=500, ge=1, le=5000, description="Most records in one page of an export.")
+    max_records: int = Field(default=1_000_000, ge=1, le=10_000_000, description="Most records in one export.")
+    pages_per_minute: int = Field(
+        default=120, ge=1, le=100_000, description="Pages that one caller may read in a minute, first pages included."
+    )
+    open_per_caller: int = Field(
+        default=16, ge=1, le=1000, description="Exports that one caller may have begun and not finished."
+    )
+    cursor_hours: int = Field(
+        default=24, ge=1, le=720, description="Time from the first page in which an export can be finished, in hours."
+    )
+    audit_days: int = Field(
+        default=365, ge=1, le=3650, description="Time that who exported how much stays on record, in days."
+    )
+
+    def limits(self) -> ExportLimits:
+        """As the cluster takes them."""
+        return ExportLimits(
+            page_size=self.page_size,
+            max_records=self.max_records,
+            pages_per_minute=self.pages_per_minute,
+            open_per_caller=self.open_per_caller,
+            lifetime_s=self.cursor_hours * 3600,
+            audit_s=self.audit_days * 86_400,
+        )
+
+
+class AnswerSettings(StrictModel):
+    """Answers made of evidence, by a model or, without one, by a reader of our own."""
+
+    url: str | None = Field(
+        default=None,
+        max_length=2048,
+        pattern=r"^https?://[^\s/@?#]+(/[^\s@?#]*)?$",
+        description="Base URL of an OpenAI-compatible endpoint with its version, such as http://127.0.0.1:8000/v1 "
+        "(extra answers); null answers offline, by an extractive reader.",
+    )
+    model: str | None = Field(
+        default=None, min_length=1, max_length=256, description="Name of the model at that endpoint."
+    )
+    key_file: ConfiguredPath | None = Field(
+        default=None, description="File (mode 0600) that holds the API key of that endpoint; null sends none."
+    )
+    timeout_ms: int = Field(
+        default=30_000,
+        ge=100,
+        le=600_000,
+        description="Time from arrival to the end of an answer, in milliseconds; a request may lower it.",
+    )
+    max_ongoing: int = Field(
+        default=64, ge=1, le=10_000, description="Answers that one replica makes at the same time; more are refused."
+    )
+    max_tokens_out: int = Field(default=600, ge=16, le=100_000, description="Most tokens of one output of the model.")
+    limit_field: Literal["max_tokens", "max_completion_tokens"] = Field(
+        default="max_tokens", description="What the endpoint calls that limit: max_tokens or max_completion_tokens."
+    )
+    format: Literal["json_schema", "json_object", "none"] = Field(
+        default="json_schema",
+        description="How the model is held to JSON, of json_schema, json_object and none; endpoints differ in it.",
+    )
+    temperature: float | None = Field(
+        default=0.0, ge=0, le=2, description="Temperature of the model; null leaves it to the endpoint."
+    )
+
+    @model_validator(mode="after")
+    def _check_model(self) -> Self:
+        if (self.url is None) != (self.model is None):
+            raise ValueError("url and model together, or neither")
+        return self
+
+
+class LogSettings(StrictModel):
+    """What is written of requests. No query, record, id, tenant or token is in a log by default."""
+
+    requests: bool = Field(
+        default=True,
+        description="Whether each request gets a line of JSON: counts, limits, timings, and ids as keyed hashes.",
+    )
+    to: Literal["file", "stderr"] = Field(
+        default="file",
+        description="Where requests.log and audit.log go: file is files of mode 0600 in folder, stderr is standard "
+        "error of each process, which Ray keeps among its own logs.",
+    )
+    folder: ConfiguredPath | None = Field(default=None, description="Folder of both files; null is home.")
+    rotate_mb: int = Field(
+        default=256,
+        ge=1,
+        le=1_048_576,
+        description="Size from which requests.log is renamed to requests.log.1, in place of the one before, in MiB; "
+        "audit.log is never renamed, and moving it away at any time is safe.",
+    )
+    snippet_percent: int = Field(
         default=0,
         ge=0,
         le=100,
-        description="Share of queries, by their text, for which adaptive_k holds; with 0 it changes nothing yet "
-        "(ADAPTIVE_K_ROLLOUT_PERCENT).",
+        description="Share of searches whose line holds the start of the query, with e-mail addresses, numbers of 6 "
+        "digits or more, tokens and the queries of URLs masked; names and all else stay readable.",
     )
+
+
+class DuplicatesSettings(StrictModel):
+    """The look for near-duplicates. Its budget is its own: no search waits for it or lends it time."""
+
+    candidates: int = Field(default=40, ge=30, le=50, description="Records compared with the one that is asked about.")
+    timeout_ms: int = Field(default=2000, ge=50, le=60_000, description="Time from arrival to answer, in milliseconds.")
+    at_once: int = Field(default=2, ge=1, le=256, description="Looks that one replica works on at the same time.")
 
 
 class HttpSettings(StrictModel):
@@ -205,6 +372,9 @@ class BudgetSettings(StrictModel):
         "is the K ceiling of the caller's mode, in the policy.",
     )
     evidence_tokens: int = Field(ge=1, le=1_000_000, description="Tokens of all evidence together, estimated.")
+    evidence_bytes: int = Field(
+        ge=1, le=MOST_EVIDENCE_BYTES, description="JSON of all evidence together, as native answers have it, in bytes."
+    )
     timeout_ms: int = Field(ge=10, le=60_000, description="Time from arrival to answer, in milliseconds.")
 
     @model_validator(mode="after")
@@ -240,7 +410,13 @@ class BudgetsSettings(StrictModel):
 
 
 class Settings(StrictModel):
-    """All settings. Built once by ``load_settings`` and passed down; nothing reads them again."""
+    """All settings. Built once by ``load_settings`` and passed down; only ``flags`` are read again, from ``source``."""
+
+    _source: Path | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Mapping[str, Path] | None, /) -> None:
+        """Remember the file that ``load_settings`` passes."""
+        self._source = None if context is None else context.get("source")
 
     home: ConfiguredPath = Field(
         default=Path(".shortlist"),
@@ -256,9 +432,19 @@ class Settings(StrictModel):
     cluster: ClusterSettings = ClusterSettings()
     vectors: VectorSettings = VectorSettings()
     discovery: DiscoverySettings = DiscoverySettings()
+    flags: FlagSettings = FlagSettings()
+    exports: ExportSettings = ExportSettings()
+    answers: AnswerSettings = AnswerSettings()
+    log: LogSettings = LogSettings()
+    duplicates: DuplicatesSettings = DuplicatesSettings()
     http: HttpSettings = HttpSettings()
     auth: AuthSettings = AuthSettings()
     budgets: BudgetsSettings = BudgetsSettings()
+
+    @property
+    def source(self) -> Path | None:
+        """The file that they were read from, None for the shipped ones."""
+        return self._source
 
     @property
     def registry_url(self) -> "str | URL":
@@ -278,12 +464,22 @@ def load_settings(path: Path | None = None) -> Settings:
         InvalidConfiguration: for the first unreadable, unknown or out-of-range thing, with what is allowed.
     """
     if path is not None:
-        return _read(path, path.absolute().parent)
+        return _read(path, {"folder": path.absolute().parent, "source": path.absolute()})
     with as_file(files("configs") / "shortlist.yaml") as shipped:
-        return _read(shipped, Path.cwd())
+        return _read(shipped, {"folder": Path.cwd()})
 
 
-def _read(path: Path, folder: Path) -> Settings:
-    settings = read_model(Settings, path, {"folder": folder})
+def flags_in(raw: bytes, path: Path) -> FlagSettings:
+    """The flags of settings that were read from ``path``; the other settings are checked and dropped.
+
+    Raises:
+        InvalidConfiguration: as ``load_settings``.
+    """
+    source = str(path)
+    return validated(Settings, parse_yaml(raw, source), source, {"folder": path.absolute().parent}).flags
+
+
+def _read(path: Path, context: dict[str, Path]) -> Settings:
+    settings = read_model(Settings, path, context)
     # Pydantic validates what a file says, not defaults: a home that the file leaves out is anchored here.
-    return settings.model_copy(update={"home": folder / settings.home})
+    return settings.model_copy(update={"home": context["folder"] / settings.home})

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cluster.budget import Budget, Deadline, Spent
-from shards.record import Record
+from cluster.flags import DEFAULT_FLAGS, Flags
+from cluster.question_lexicon import AnswerShape
 from shards.scope import Scope
 
 
@@ -22,6 +23,8 @@ class SearchRequest:
         preferred: ids always candidates if authorized.
         min_seq: the answer must see this change, 0 for any.
         explain: add per-hit score parts to the answer.
+        flags: that hold for it, decided before it is searched.
+        shape: what the caller says the answer has to be; None lets the words of the query tell.
     """
 
     query: str
@@ -33,6 +36,8 @@ class SearchRequest:
     preferred: tuple[str, ...] = ()
     min_seq: int = 0
     explain: bool = False
+    flags: Flags = DEFAULT_FLAGS
+    shape: AnswerShape | None = None
 
 
 class EvidenceForm(StrEnum):
@@ -67,27 +72,57 @@ class SimilarityPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One form of a record as a model reads it.
+
+    Attributes:
+        json: of a ``cluster.record_json.EvidenceView``.
+        tokens: estimated, of what a model reads of it.
+    """
+
+    json: bytes
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A record ready to be handed over, in both of its forms.
+
+    ``summary`` is ``full`` itself where a summary would save nothing; never the larger of the two.
+    """
+
+    id: str
+    name: str
+    namespace: str
+    full: Form
+    summary: Form
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """A record that survived the ranker and fits the evidence budget.
 
     Attributes:
         score: the ranker's integer score, comparable only inside one answer.
         form: ``full`` record, or ``summary`` (no parameters, description cut) where the token budget ran short.
-        tokens: estimated tokens of the evidence in this form.
         pinned: it is here because the caller pinned it.
         parts: why it scored, empty unless asked.
         bonus: the mention bonus inside the score.
         similarity: what its vector gave, None unless asked and in an answer by words alone.
     """
 
-    record: Record
+    record: Piece
     score: int
     form: EvidenceForm
-    tokens: int
     pinned: bool = False
     parts: tuple[TermPart, ...] = ()
     bonus: int = 0
     similarity: SimilarityPart | None = None
+
+    @property
+    def evidence(self) -> Form:
+        """The record in its form."""
+        return self.record.full if self.form is EvidenceForm.FULL else self.record.summary
 
 
 class MissReason(StrEnum):
@@ -141,9 +176,10 @@ class Coverage:
 class VectorState(StrEnum):
     """Whether vectors had a part in an answer, and if not, why it was made by words alone.
 
-    ``off``: there is no embedder. ``language``: no model knows the language of the query. ``embedding``: more than
-    1 in 100 of the caller's records have no vector yet. ``timeout``: the query's vector did not come in time.
-    ``failed``: the model broke, or could not be loaded; then no embedder is named.
+    ``off``: there is no embedder, or the flag HYBRID_TOOL_DISCOVERY does not hold. ``language``: no model knows the
+    language of the query. ``embedding``: more than 1 in 100 of the caller's records have no vector yet. ``timeout``:
+    the query's vector did not come in time. ``failed``: the model broke, or could not be loaded; then no embedder is
+    named.
     """
 
     OFF = "off"
@@ -228,6 +264,7 @@ class RankedList:
         exact: proved equal to the start of ranking the whole authorized set (for a ranker that is not additive: the
             first ``budget.evidence_k``).
         vectors: as in ``Answer``.
+        likenesses: of each one's vector to the query's; all 0 in an answer by words alone.
     """
 
     ids: tuple[str, ...]
@@ -236,6 +273,7 @@ class RankedList:
     exact: bool
     coverage: Coverage
     vectors: VectorUse
+    likenesses: tuple[int, ...]
 
 
 class Delivery(StrEnum):
@@ -250,6 +288,7 @@ class PlanReason(StrEnum):
 
     LIST = "list"
     COMPARISON = "comparison"
+    SEVERAL_PARTS = "several_parts"
     TIGHT_SCORES = "tight_scores"
     SINGLE_FACT = "single_fact"
     ONE_HIT = "one_hit"
@@ -273,6 +312,7 @@ class Answer:
         vectors: whether vectors had a part in it.
         talk: whether the request was taken for talk, None where nobody asked: abstention is off, or coverage has gaps.
         adaptive_k: the K that the score curve gave, None where the request's own was used.
+        flags: the request's.
         index_position: opaque token of the index state that was searched; the only field, with the request id and
             timings, that hidden records may change.
         timings_ms: wall time per stage.
@@ -298,6 +338,7 @@ class Answer:
     rounds: int = 1
     talk: TalkVerdict | None = None
     adaptive_k: int | None = None
+    flags: Flags = DEFAULT_FLAGS
 
     @property
     def exact(self) -> bool:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from cluster.duplicate_store import ConfirmedPair
+from cluster.exports import Exporter, ExportOrder, ExportPage
 from cluster.health import Health
 from shards.messages import ShardStatus
 from shards.record import Record, Status
@@ -152,6 +154,30 @@ class ControlPlane(Protocol):
 
     async def delete_grant_list(self, tenant: str, name: str) -> Receipt:
         """Remove a grant list: scopes that name it admit nothing through it from the acknowledgement on."""
+
+    async def open_export(self, order: ExportOrder) -> ExportPage:
+        """The first page of everything that matches now; every acknowledged write is in.
+
+        Raises:
+            ShardUnavailable: while a shard cannot list what it has: an export is whole or is none.
+            InvalidRequest, ExportTooLarge, ExportsExceeded: as ``cluster.exports.ExportDesk``.
+        """
+
+    async def export_page(self, exporter: Exporter, cursor: str, page_size: int | None = None) -> ExportPage:
+        """A later page.
+
+        Raises:
+            InvalidRequest, UnknownExport, ExpiredExport, ExportsExceeded: as ``cluster.exports.ExportDesk``.
+        """
+
+    async def confirm_duplicate(self, pair: ConfirmedPair) -> None:
+        """Say that one record stands for another; what was said of the other before is replaced."""
+
+    async def withdraw_duplicate(self, duplicate: str) -> bool:
+        """Take that back; False where nothing was said."""
+
+    async def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
+        """What was said of these records; whoever hands it on checks that both may be seen and are as they were."""
 
     async def status(self) -> ClusterStatus:
         """How the cluster is."""

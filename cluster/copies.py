@@ -11,7 +11,7 @@ from typing import Protocol
 from cluster.control import CopyStatus
 from cluster.feed import FeedBatch
 from cluster.health import CopyHealth, CopyState
-from shards.messages import MissingVector, NewVector, ShardStatus
+from shards.messages import Listing, ListingRequest, MissingVector, NewVector, ShardStatus
 
 
 class Copy(Protocol):
@@ -54,6 +54,9 @@ class Copy(Protocol):
 
     async def build_graph(self) -> bool:
         """Work on the graphs over its vectors for a while; False once there is nothing to do."""
+
+    async def listing(self, request: ListingRequest) -> Listing:
+        """Everything of the copy that an export asks for, at its present seq."""
 
     async def status(self) -> ShardStatus:
         """A sign of life."""

@@ -18,7 +18,7 @@ _ADVICE: Final = {
     MissReason.TIMEOUT: "Time ran out before everything was searched: retry, or raise timeout_ms within its ceiling.",
     MissReason.UNAVAILABLE: "A part of the index does not answer: retry shortly.",
     MissReason.NOTHING_AUTHORIZED: "No record is open to you under these filters: drop filters or ask for access.",
-    MissReason.BUDGET: "Records matched, but none fits evidence_tokens: raise it within its ceiling.",
+    MissReason.BUDGET: "Records matched, but none fits evidence_tokens and evidence_bytes: raise them.",
 }
 
 _TALK_ADVICE: Final = "This reads like talk that no record you may see is for: name the action and its object."

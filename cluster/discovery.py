@@ -11,7 +11,7 @@ from functools import cache as once
 from typing import Final, Self
 
 from cluster.abstention import Rule, Strictness, suspicion_of
-from cluster.adaptive import AdaptiveK, rolled_out
+from cluster.adaptive import AdaptiveK
 from cluster.budget import Deadline
 from cluster.config import DiscoverySettings, Settings
 from cluster.contract import SearchRequest, TalkVerdict
@@ -23,6 +23,7 @@ from cluster.registry_schema import sqlite_url
 from cluster.retrieval import Retrieved
 from cluster.smalltalk import SmallTalk, TalkVectors
 from cluster.vector_cache import VectorCache
+from shards.mentions import NO_MENTIONS
 from shards.messages import ScoreMix, ShardQuery
 from shards.statistics import FULL_WEIGHT
 
@@ -127,13 +128,11 @@ class Discovery:
 
     Attributes:
         abstainer: None turns nobody away.
-        adaptive: None shows as many as were asked for.
-        rollout_percent: share of queries that ``adaptive`` is used for.
+        adaptive: used for requests with the flag ADAPTIVE_DISCOVERY_K; None shows as many as were asked for.
     """
 
     abstainer: Abstainer | None = None
     adaptive: AdaptiveK | None = None
-    rollout_percent: int = 0
 
     @classmethod
     def shipped(
@@ -158,11 +157,7 @@ class Discovery:
             rule, talk = _shipped_rule()
             vectors = None if embedder is None else TalkVectors(talk, embedder, cache)
             abstainer = Abstainer(rule, talk, vectors=vectors, strictness=Strictness(settings.abstention))
-        return cls(
-            abstainer=abstainer,
-            adaptive=AdaptiveK.from_config() if settings.adaptive_k else None,
-            rollout_percent=settings.adaptive_k_rollout_percent,
-        )
+        return cls(abstainer=abstainer, adaptive=_shipped_curves())
 
     async def shown(self, request: SearchRequest, found: Retrieved, lanes: Sequence[Lane], deadline: Deadline) -> Shown:
         """The rows to show, at most ``budget.evidence_k``."""
@@ -173,7 +168,7 @@ class Discovery:
         shown = Shown(rows=rows, scores=scores, talk=verdict)
         if shown.abstained:
             return shown.shortened(0, request.pinned)
-        if self.adaptive is None or not rolled_out(request.query, self.rollout_percent):
+        if self.adaptive is None or not request.flags.adaptive_discovery_k:
             return shown
         k = self.adaptive.cut(scores, vectors=found.question.embedded is not None)
         return replace(shown.shortened(k, request.pinned), adaptive_k=k)
@@ -204,13 +199,18 @@ def _shipped_rule() -> tuple[Rule, SmallTalk]:
     return Rule.from_config(), SmallTalk.from_config()
 
 
+@once
+def _shipped_curves() -> AdaptiveK:
+    return AdaptiveK.from_config()
+
+
 def _asking(terms: tuple[str, ...], mix: ScoreMix, request: SearchRequest, deadline: Deadline) -> ShardQuery:
     return ShardQuery(
         scope=request.scope,
         terms=terms,
         term_weights=(FULL_WEIGHT,) * len(terms),
         mix=mix,
-        mentions=(),
+        mentions=NO_MENTIONS,
         pinned=(),
         preferred=(),
         n=1,

@@ -1,66 +1,61 @@
 """Dispatcher: hand the evidence over one by one, or all at once? Decided per question, from its shape and the scores.
 
-A pure function behind a seam. It changes neither hits nor their order, and reads no record's text. English rules.
+A pure function behind a seam. It changes neither hits nor their order, reads no record's text, and knows no language:
+what a question asks for, ``cluster.question`` says.
 """
 
-import re
 from collections.abc import Sequence
 from typing import Final, Protocol
 
 from cluster.contract import Delivery, Hit, Plan, PlanReason
+from cluster.question import Question, QuestionParser, question_of, shipped_parser
+from cluster.question_lexicon import AnswerShape
 
 TIGHT_PERCENT: Final = 5
 """Top scores this close leave the choice to the reader: the retriever cannot tell them apart."""
-
-COMPARISON: Final = re.compile(
-    r"\bcompar(?:e|es|ed|ing|ison|isons)\b"
-    r"|\b(?:versus|vs)\b"
-    r"|\bdifferences?\s+(?:between|from|of|in)\b|\bdiffers?\s+from\b|\bdifferent\s+from\b"
-    r"|\b(?:better|worse|cheaper|faster|slower|larger|smaller|higher|lower|(?:more|less)\s+\w+)\s+than\b"
-    r"|\bwhich\s+(?:one\s+)?(?:is|are|was|has|have|costs?|should)\b.*\bor\b"
-    r"|\bpros\s+and\s+cons\b|\badvantages?\b.*\bover\b|\btrade-?offs?\b",
-    re.IGNORECASE,
-)
-"""Both values must lie in one window."""
-
-LIST: Final = re.compile(
-    r"^\W*(?:(?:please|can you|could you|would you)\s+)?(?:give me a list|show me a list|list|enumerate|name)\b"
-    r"|\ball\s+(?:\w+\s+){0,3}?(?!(?:this|does|always)\b)\w{3,}s\b|\b(?:each|every\s+one)\s+of\b"
-    r"|\bwhat\s+are\s+(?:the|my|our|all|some)\b"
-    r"|\b(?:which|what)\s+(?:\w+\s+){0,2}?\w+s\s+(?:are|were|do|have|can|could|should|support|include|need|exist)\b"
-    r"|\b(?:steps|ways|options|types|kinds|examples|reasons|requirements)\s+(?:to|of|for|in)\b"
-    r"|\b(?:top|first|last)\s+\d+\b",
-    re.IGNORECASE,
-)
-"""The answer is spread over several pieces."""
 
 
 class Dispatcher(Protocol):
     """Decides how evidence is handed to a model."""
 
-    def plan(self, question: str, hits: Sequence[Hit]) -> Plan:
-        """The plan for at least one hit, best first."""
+    def plan(self, question: str, hits: Sequence[Hit], shape: AnswerShape | None = None) -> Plan:
+        """The plan for at least one hit, best first; with the caller's own ``shape``, the words decide nothing."""
 
 
 class RuleDispatcher:
-    """The first rule that applies: one hit, comparison, list, tight scores, else a single fact.
+    """The first rule that applies: one hit, comparison, several parts, list, tight scores, else a single fact.
 
     A question that exactly names its first hit alone is no list, whatever its verb: "list buckets" names ListBuckets.
-    Scores are compared with their mention bonus: a record named exactly stands apart from those that share words,
-    and two that carry the same name are tight.
+    A list that the caller asked for is one. Scores are compared with their mention bonus: a record named exactly stands
+    apart from those that share words, and two that carry the same name are tight.
     """
 
-    def plan(self, question: str, hits: Sequence[Hit]) -> Plan:
+    def __init__(self, parser: QuestionParser | None = None) -> None:
+        """With the shipped parser unless another is given."""
+        self._parser = parser or shipped_parser()
+
+    def plan(self, question: str, hits: Sequence[Hit], shape: AnswerShape | None = None) -> Plan:
         """See ``Dispatcher``."""
         if len(hits) == 1:
             return Plan(delivery=Delivery.SEQUENTIAL, reason=PlanReason.ONE_HIT)
-        if COMPARISON.search(question):
-            return Plan(delivery=Delivery.BATCH, reason=PlanReason.COMPARISON)
-        if LIST.search(question) and not _named_alone(hits):
-            return Plan(delivery=Delivery.BATCH, reason=PlanReason.LIST)
-        if _tight(hits[0].score, hits[1].score):
-            return Plan(delivery=Delivery.BATCH, reason=PlanReason.TIGHT_SCORES)
-        return Plan(delivery=Delivery.SEQUENTIAL, reason=PlanReason.SINGLE_FACT)
+        asked = self._parser.parse(question) if shape is None else question_of(shape)
+        reason = spread_of(asked)
+        if reason is PlanReason.LIST and shape is None and _named_alone(hits):
+            reason = None
+        if reason is None and _tight(hits[0].score, hits[1].score):
+            reason = PlanReason.TIGHT_SCORES
+        if reason is None:
+            return Plan(delivery=Delivery.SEQUENTIAL, reason=PlanReason.SINGLE_FACT)
+        return Plan(delivery=Delivery.BATCH, reason=reason)
+
+
+def spread_of(question: Question) -> PlanReason | None:
+    """Why an answer is spread over several pieces by its words alone; None where one piece can hold it."""
+    if AnswerShape.COMPARISON in question.parts:
+        return PlanReason.COMPARISON
+    if question.several:
+        return PlanReason.SEVERAL_PARTS
+    return PlanReason.LIST if question.shape is AnswerShape.LIST else None
 
 
 def _named_alone(hits: Sequence[Hit]) -> bool:

@@ -1,4 +1,4 @@
-"""The last look-up: documents of ids from the shards that own them, with a cache of parsed records.
+"""The last look-up: documents of ids from the shards that own them, with a cache of records ready to be handed over.
 
 The cache knows no principals. It is asked only for (id, version) pairs that a shard has just returned as authorized
 rows for this very request, so a warm entry can never show what its reader may not see.
@@ -9,17 +9,22 @@ from functools import partial
 from typing import Final
 
 from cluster.budget import Deadline
-from cluster.contract import Gap
-from cluster.evidence import Piece, piece_of
+from cluster.contract import Gap, Piece
+from cluster.evidence import piece_of
 from cluster.fanout import Lane, gather
 from cluster.merge import Pool
 from shards.cache import BoundedCache
 from shards.messages import Document, DocumentRequest
-from shards.record import Record
 from shards.scope import Scope
 
 ENTRY_BYTES: Final = 1024
-"""What an entry costs beside its text: the parsed record's objects and the cache's own."""
+"""What an entry costs beside its JSON: its objects and the cache's own."""
+
+RECENT: Final = 32
+"""Results over which the share of those with a missing record is averaged."""
+
+OFTEN: Final = 0.1
+"""A second call to a shard costs some ten times what documents do that come along for nothing."""
 
 
 class DocumentCache:
@@ -33,9 +38,12 @@ class DocumentCache:
         return self._pieces.get((record_id, version))
 
     def put(self, document: Document) -> Piece:
-        """Parse a document and hold it."""
-        piece = piece_of(Record.from_json(document.body))
-        self._pieces.put((document.id, document.version), piece, len(document.body) + ENTRY_BYTES)
+        """Make a document ready and hold it."""
+        piece = piece_of(document.body)
+        size_bytes = len(piece.full.json) + ENTRY_BYTES
+        if piece.summary is not piece.full:
+            size_bytes += len(piece.summary.json)
+        self._pieces.put((document.id, document.version), piece, size_bytes)
         return piece
 
 
@@ -44,21 +52,41 @@ class Library:
 
     def __init__(self, cache_bytes: int) -> None:
         self._cache = DocumentCache(cache_bytes)
+        self._missed = 1.0
+
+    @property
+    def misses_often(self) -> bool:
+        """Whether so many results lack a record here that documents had better come along with the rows."""
+        return self._missed > OFTEN
 
     async def pieces(
-        self, rows: Pool, scope: Scope, lanes: Sequence[Lane], deadline: Deadline
+        self,
+        rows: Pool,
+        bodies: Mapping[tuple[str, int], bytes],
+        scope: Scope,
+        lanes: Sequence[Lane],
+        deadline: Deadline,
     ) -> tuple[dict[int, Piece], dict[int, Gap]]:
         """Records of these rows by position, and the shards that did not give theirs.
+
+        ``bodies`` are documents that came along with the rows, by id and version.
 
         A record that was removed or closed to the caller since it was found is left out.
         """
         pieces: dict[int, Piece] = {}
         wanted: dict[int, list[str]] = {}
-        for row, record_id in enumerate(rows.ids):
-            if (piece := self._cache.get(record_id, int(rows.versions[row]))) is not None:
+        brought = 0
+        for row, (record_id, version) in enumerate(zip(rows.ids, rows.versions.tolist(), strict=True)):
+            if (piece := self._cache.get(record_id, version)) is not None:
                 pieces[row] = piece
+            elif (body := bodies.get((record_id, version))) is not None:
+                pieces[row] = self._cache.put(Document(id=record_id, version=version, body=body))
+                brought += 1
             else:
                 wanted.setdefault(rows.shards[row], []).append(record_id)
+        self._missed += ((brought > 0 or bool(wanted)) - self._missed) / RECENT
+        if not wanted:
+            return pieces, {}
         documents, gaps = await fetch(lanes, scope, wanted, deadline)
         for row, record_id in enumerate(rows.ids):
             if row not in pieces and record_id in documents:

@@ -10,11 +10,17 @@ Tree::
     ├── StaleVersion         a write carries a version that is not newer than the stored one
     ├── RegistryUnavailable  the registry's database does not answer
     ├── UnreadableSource     a file to import cannot be read; nothing of it was imported
+    │   └── OversizedSource      it is larger in some way than what is read
+    ├── UnconfirmedRemovals  an import of a folder would remove more than it may without a word of the operator
     ├── BrokenFeed           the registry's changes have a gap; nothing after it may be applied
     ├── InvalidShardMap      a shard map does not list its shards by number from 0, each once
     ├── ModelNotInstalled    a model of the settings comes with packages that are not there
     ├── ModelMismatch        a model's file is not the one its vectors are pinned to
     ├── EmbeddingFailed      a model cannot be loaded, or failed on a text; searches go on by words
+    ├── UnknownExport        a cursor of no export, or of another caller's: the same bytes
+    ├── ExpiredExport        the time in which an export's cursors can be used is over
+    ├── ExportTooLarge       more records match than one export may hold
+    ├── ExportsExceeded      a caller opens or reads exports faster than the settings allow
     └── ShardUnavailable     a shard copy cannot be reached; the fan-out turns it into missing coverage
 """
 
@@ -115,6 +121,34 @@ class UnreadableSource(ClusterError):
         return f"{self.path}: {self.reason}"
 
 
+class OversizedSource(UnreadableSource):
+    """A file to import exceeds a limit: ``field`` says in what, ``limit`` counts ``unit``."""
+
+    def __init__(self, path: str, field: str, limit: int, unit: str) -> None:
+        super().__init__(path, f"{field}: more than {limit} {unit}")
+        self.args = (path, field, limit, unit)
+        self.field = field
+        self.limit = limit
+        self.unit = unit
+
+
+class UnconfirmedRemovals(ClusterError):
+    """An import of a folder would remove records in a way that looks like a mistake; nothing was written."""
+
+    def __init__(self, source: str, removals: int, owned: int, reason: str) -> None:
+        super().__init__(source, removals, owned, reason)
+        self.source = source
+        self.removals = removals
+        self.owned = owned
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return (
+            f"source {self.source!r}: {self.removals} of its {self.owned} records would be removed: {self.reason}; "
+            "nothing was written, confirm the removals if they are meant"
+        )
+
+
 class ShardUnavailable(ClusterError):
     """A shard copy is dead, restarting or unknown to this router."""
 
@@ -125,6 +159,53 @@ class ShardUnavailable(ClusterError):
 
     def __str__(self) -> str:
         return f"shard {self.shard}: {self.reason}"
+
+
+class UnknownExport(ClusterError):
+    """A cursor that this caller cannot use; ``reason`` is for operators and reaches no caller."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"no export for this cursor: {self.reason}"
+
+
+class ExpiredExport(ClusterError):
+    """The caller's own export, too old to go on with; ``expired_s`` counts from 1970."""
+
+    def __init__(self, expired_s: int) -> None:
+        super().__init__(expired_s)
+        self.expired_s = expired_s
+
+    def __str__(self) -> str:
+        return f"the export expired at {self.expired_s}"
+
+
+class ExportTooLarge(ClusterError):
+    """An export would have more records than ``most``."""
+
+    def __init__(self, found: int, most: int) -> None:
+        super().__init__(found, most)
+        self.found = found
+        self.most = most
+
+    def __str__(self) -> str:
+        return f"the export would have {self.found} records, more than {self.most}"
+
+
+class ExportsExceeded(ClusterError):
+    """A caller's exports are at a limit: ``limit`` names it, ``most`` is its value."""
+
+    def __init__(self, limit: str, most: int, retry_after_s: int) -> None:
+        super().__init__(limit, most, retry_after_s)
+        self.limit = limit
+        self.most = most
+        self.retry_after_s = retry_after_s
+
+    def __str__(self) -> str:
+        return f"{self.limit}: at most {self.most}; try again in {self.retry_after_s} s"
 
 
 class ModelNotInstalled(ClusterError):

@@ -1,16 +1,19 @@
-"""Evidence: the final hits inside the caller's ceilings on count and tokens; full record, summary, or left out.
+"""Evidence: the final hits inside the caller's ceilings on count, tokens and bytes; full record, summary, or left out.
 
 It orders nothing and fetches nothing: hits come ranked, with their records.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Final
 
+import orjson
+
 from cluster.budget import Budget
-from cluster.contract import EvidenceForm, Hit, SimilarityPart, TermPart
+from cluster.contract import EvidenceForm, Form, Piece
+from cluster.record_json import Values, evidence_json
 from cluster.tokens import estimate_tokens
-from shards.record import Kind, Record
+from shards.record import Kind
 
 SUMMARY_TOKENS: Final = {Kind.TOOL: 80, Kind.PASSAGE: 300}
 """Estimated tokens of a summary's description at most: enough to choose a tool, or to quote from a passage."""
@@ -22,66 +25,45 @@ _SENTENCE_ENDS: Final = ".!?。！？؟۔।\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """A record in both of its forms, with the estimated tokens of what a model reads of each.
-
-    ``summary`` is the record itself where a summary would save nothing; never the larger of the two.
-    """
-
-    record: Record
-    tokens: int
-    summary: Record
-    summary_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finalist:
-    """A ranked record that waits for its place in the evidence; fields as in ``Hit``."""
-
-    piece: Piece
-    score: int
-    bonus: int
-    pinned: bool
-    parts: tuple[TermPart, ...]
-    similarity: SimilarityPart | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What fits.
+    """What fits of a ranked list.
 
     Attributes:
-        hits: in the order of the finalists.
+        forms: of the ranks that fit, ascending.
         tokens: their estimated tokens together.
-        dropped: finalists that did not fit even as a summary, or were one too many.
+        json_bytes: of their JSON together.
+        dropped: ranks that did not fit even as a summary, or were one too many.
     """
 
-    hits: tuple[Hit, ...]
+    forms: Mapping[int, EvidenceForm]
     tokens: int
+    json_bytes: int
     dropped: int
 
 
-def piece_of(record: Record) -> Piece:
-    """Both forms of a record.
+def piece_of(body: bytes) -> Piece:
+    """Both forms of a record, given its canonical JSON.
 
-    The summary has no parameters and no examples, and its description is cut. It keeps the ``search_text_hash`` of
-    the whole record, which names the text that was cut.
+    The summary has no parameters, and its description is cut. It keeps the ``search_text_hash`` of the whole record,
+    which names the text that was cut.
     """
-    tokens = evidence_cost(record)
-    description = cut_text(record.description, SUMMARY_TOKENS[record.kind])
-    short = replace(record, parameters="{}", examples=(), description=description)
-    object.__setattr__(short, "search_text_hash", record.search_text_hash)
-    saved = tokens - evidence_cost(short)
-    if saved <= 0:
-        return Piece(record=record, tokens=tokens, summary=record, summary_tokens=tokens)
-    return Piece(record=record, tokens=tokens, summary=short, summary_tokens=tokens - saved)
+    values: Values = orjson.loads(body)
+    full = Form(json=evidence_json(values, with_parameters=True), tokens=evidence_cost(values))
+    cut = {**values, "parameters": "{}"}
+    cut["description"] = cut_text(values["description"], SUMMARY_TOKENS[Kind(values["kind"])])
+    tokens = evidence_cost(cut)
+    summary = full if tokens >= full.tokens else Form(json=evidence_json(cut, with_parameters=False), tokens=tokens)
+    return Piece(id=values["id"], name=values["name"], namespace=values["namespace"], full=full, summary=summary)
 
 
-def evidence_cost(record: Record) -> int:
+def evidence_cost(values: Values) -> int:
     """Estimated tokens of a record: id, name, namespace, description, parameters, source_url and section."""
-    texts = (record.id, record.name, record.namespace, record.description, record.source_url, record.section)
-    parameters = "" if record.parameters == "{}" else record.parameters
-    return sum(estimate_tokens(text) + FIELD_TOKENS for text in (*texts, parameters) if text)
+    return sum(estimate_tokens(text) + FIELD_TOKENS for name in _COUNTED if (text := values[name])) + (
+        estimate_tokens(values["parameters"]) + FIELD_TOKENS if values["parameters"] != "{}" else 0
+    )
+
+
+_COUNTED: Final = ("id", "name", "namespace", "description", "source_url", "section")
 
 
 def cut_text(text: str, limit_tokens: int) -> str:
@@ -102,38 +84,44 @@ def cut_text(text: str, limit_tokens: int) -> str:
     return start[:end].rstrip()
 
 
-def assemble(finalists: Sequence[Finalist], budget: Budget) -> Evidence:
-    """Fit finalists into ``evidence_k`` and ``evidence_tokens``; both hold strictly, for pinned records too.
+def assemble(
+    ranked: Mapping[int, Piece], pinned: Collection[int], budget: Budget, *, full_hits: int | None = None
+) -> Evidence:
+    """Fit records by rank into the three ceilings on evidence, which hold strictly, for pinned ranks too.
 
     Breadth first: places are given away in the smallest form (pinned ones first, then by rank), and what is left of
-    the tokens turns summaries into full records from the first rank on. So one long schema cannot hide nine others.
+    tokens and bytes turns summaries into full records from the first rank on. So one long schema cannot hide nine
+    others.
+    With ``full_hits`` only so many of them, and those behind that save nothing as summaries.
     """
-    by_claim = sorted(range(len(finalists)), key=lambda rank: not finalists[rank].pinned)
-    left = budget.evidence_tokens
+    ranks = sorted(ranked)
+    whole = sum([piece.full.tokens for piece in ranked.values()])
+    whole_bytes = sum([len(piece.full.json) for piece in ranked.values()])
+    most_full = len(ranks) if full_hits is None else full_hits
+    fits = whole <= budget.evidence_tokens and whole_bytes <= budget.evidence_bytes
+    if fits and len(ranks) <= min(budget.evidence_k, most_full):
+        return Evidence(forms=dict.fromkeys(ranks, EvidenceForm.FULL), tokens=whole, json_bytes=whole_bytes, dropped=0)
+    by_claim = sorted(ranks, key=lambda rank: rank not in pinned) if pinned else ranks
+    left, left_bytes = budget.evidence_tokens, budget.evidence_bytes
     forms: dict[int, EvidenceForm] = {}
     for rank in by_claim[: budget.evidence_k]:
-        if (smallest := finalists[rank].piece.summary_tokens) <= left:
+        smallest = ranked[rank].summary
+        if smallest.tokens <= left and len(smallest.json) <= left_bytes:
             forms[rank] = EvidenceForm.SUMMARY
-            left -= smallest
-    for rank in sorted(forms):
-        piece = finalists[rank].piece
-        if (extra := piece.tokens - piece.summary_tokens) <= left:
+            left -= smallest.tokens
+            left_bytes -= len(smallest.json)
+    placed = sorted(forms)
+    for place, rank in enumerate(placed):
+        piece = ranked[rank]
+        extra = piece.full.tokens - piece.summary.tokens
+        extra_bytes = len(piece.full.json) - len(piece.summary.json)
+        if extra <= left and extra_bytes <= left_bytes and (place < most_full or extra == 0):
             forms[rank] = EvidenceForm.FULL
             left -= extra
-    hits = tuple(_hit(finalists[rank], forms[rank]) for rank in sorted(forms))
-    return Evidence(hits=hits, tokens=budget.evidence_tokens - left, dropped=len(finalists) - len(hits))
-
-
-def _hit(finalist: Finalist, form: EvidenceForm) -> Hit:
-    piece = finalist.piece
-    full = form is EvidenceForm.FULL
-    return Hit(
-        record=piece.record if full else piece.summary,
-        score=finalist.score,
-        form=form,
-        tokens=piece.tokens if full else piece.summary_tokens,
-        pinned=finalist.pinned,
-        parts=finalist.parts,
-        bonus=finalist.bonus,
-        similarity=finalist.similarity,
+            left_bytes -= extra_bytes
+    return Evidence(
+        forms={rank: forms[rank] for rank in placed},
+        tokens=budget.evidence_tokens - left,
+        json_bytes=budget.evidence_bytes - left_bytes,
+        dropped=len(ranked) - len(forms),
     )

@@ -12,6 +12,7 @@ from cluster.feed import FeedBatch, batches, steps
 from cluster.loading import FEED_BATCH
 from cluster.registry import Registry
 from cluster.roster import Roster
+from cluster.wordless import wordless
 from shards.errors import ShardError
 
 _log = logging.getLogger(__name__)
@@ -43,8 +44,8 @@ class Follower:
                 while await asyncio.to_thread(self._registry.last_seq) > self.seq:
                     async with self.lock:
                         await self.advance()
-            except (RegistryUnavailable, BrokenFeed):
-                _log.exception("registry_not_followed")
+            except (RegistryUnavailable, BrokenFeed) as exc:
+                _log.error("registry_not_followed", exc_info=wordless(exc))
             await asyncio.sleep(period_s)
 
     async def catch_up(self) -> None:

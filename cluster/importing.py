@@ -7,13 +7,24 @@ How a raw record becomes a Record is injected, because wire models belong to the
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
-from cluster.importers.source import Defaults, Ignored, Incomplete, Item, Opened, RawRecord, ReadOnlyClaims, Refusal
+from cluster.importers.source import (
+    Defaults,
+    Ignored,
+    Incomplete,
+    Item,
+    Noted,
+    Opened,
+    RawRecord,
+    ReadOnlyClaims,
+    Refusal,
+)
 from cluster.registry import Registry
 from cluster.registry_values import Receipt, WriteOutcome
+from cluster.source_writer import Source
 from cluster.spool import Spool
 from shards.errors import InvalidRecord
 from shards.record import Record, SideEffect
@@ -29,6 +40,7 @@ _NOTED_FIELDS: Final = 20
 _UNWRITTEN: Final = {
     WriteOutcome.STALE: "version: must be newer than the stored {version}",
     WriteOutcome.FOREIGN: "id: belongs to another tenant",
+    WriteOutcome.CLAIMED: "id: is on record already, from elsewhere than this folder",
 }
 
 
@@ -114,6 +126,29 @@ def replace_namespaces(
     return _run(registry, items, checker, progress, write)
 
 
+def replace_source(
+    registry: Registry, items: Iterable[Item], parse: Parse, defaults: Defaults, *, source: Source, progress: Progress
+) -> ImportReport:
+    """Import a folder of documents, each ``Opened`` as the path in the folder; then remove what it has no longer.
+
+    Only records of the same source are removed, and none of a file of which something was refused.
+
+    Raises:
+        UnconfirmedRemovals: nothing was written.
+        UnreadableSource, RegistryUnavailable: as ``run_import``.
+    """
+    checker = _Checker(parse, defaults)
+
+    def write(records: Iterable[Record]) -> list[Receipt]:
+        unread = frozenset(refusal.source for refusal in checker.refused)
+        paths = (place.source for place in checker.places)
+        return registry.replace_source(
+            replace(source, unread=unread), zip(paths, records, strict=True), defaults.writable
+        )
+
+    return _run(registry, items, checker, progress, write)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
     """Where a record came from and went to; the same object for all that have it."""
@@ -137,6 +172,7 @@ class _Checker:
         self._source = ""
         self._known_places: dict[_Place, _Place] = {}
         self._ignored: Counter[str] = Counter()
+        self._noted: Counter[str] = Counter()
         self._claims = 0
         self.refused: list[Refusal] = []
         self.notes: list[str] = []
@@ -159,6 +195,8 @@ class _Checker:
                 self._ignored[item.field] += item.records
             case ReadOnlyClaims():
                 self._claims += item.tools
+            case Noted():
+                self._noted[item.note] += item.records
         return None
 
     def finish(self) -> None:
@@ -167,6 +205,8 @@ class _Checker:
             self.notes.append(f"ignored field {field!r} in {records:,} {'record' if records == 1 else 'records'}")
         if (more := len(self._ignored) - _NOTED_FIELDS) > 0:
             self.notes.append(f"ignored {more:,} more fields")
+        for note, records in self._noted.items():
+            self.notes.append(f"{note}: {records:,} {'record' if records == 1 else 'records'}")
         if self._claims and self._defaults.side_effect is not SideEffect.READ:
             claim = "tool claims" if self._claims == 1 else "tools claim"
             self.notes.append(f"{self._claims:,} {claim} to be read-only; not believed, see --side-effect")

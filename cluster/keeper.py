@@ -14,6 +14,7 @@ from cluster.health import CopyState
 from cluster.loading import Loader
 from cluster.registry import Registry
 from cluster.roster import Roster
+from cluster.wordless import wordless
 from shards.errors import ShardError
 
 _RETRY_S: Final = (0.0, 0.2, 0.5, 1.0, 2.0, 5.0)
@@ -69,7 +70,7 @@ class Keeper:
                 await self._watch(slot, copy)
             except (TimeoutError, ShardUnavailable, ShardError, RegistryUnavailable, BrokenFeed) as exc:
                 # Whatever kept a copy from becoming ready is for the operator: the traceback names no record's text.
-                _log.warning("copy_not_loaded", extra={"shard": slot.shard}, exc_info=exc)
+                _log.warning("copy_not_loaded", extra={"shard": slot.shard}, exc_info=wordless(exc))
                 self._roster.give_up(slot, copy, type(exc).__name__)
 
     async def check(self, slot: Slot, copy: Copy) -> None:

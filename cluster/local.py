@@ -11,8 +11,12 @@ from itertools import chain
 from cluster.control import ClusterStatus, CopyStatus, EmbeddingState, EmbeddingStatus, Receipt
 from cluster.discovery import Discovery
 from cluster.dispatcher import RuleDispatcher
+from cluster.duplicate_store import ConfirmedPair, DuplicateStore
 from cluster.embedder import Embedder
 from cluster.errors import EmbeddingFailed, RegistryUnavailable
+from cluster.export_limits import ExportLimits
+from cluster.export_store import ExportStore
+from cluster.exports import ExportDesk, Exporter, ExportOrder, ExportPage
 from cluster.feed import batches
 from cluster.health import Health
 from cluster.local_embedding import LocalEmbedding, Progress
@@ -145,6 +149,7 @@ class LocalCluster(LocalIndex):
 
     Args:
         progress: as in ``LocalIndex.from_records``.
+        exports: how much one caller may export.
 
     Raises:
         EmbeddingFailed: if the embedder does.
@@ -160,10 +165,13 @@ class LocalCluster(LocalIndex):
         cache: VectorCache | None = None,
         discovery: Discovery | None = None,
         progress: Progress = lambda _: None,
+        exports: ExportLimits = ExportLimits(),  # noqa: B008 -- frozen
     ) -> None:
         super().__init__(_loaded(registry, shards), ranker, embedder=embedder, cache=cache, discovery=discovery)
         self._registry = registry
         self._writes = RegistryWrites(registry)
+        self._duplicates = DuplicateStore(registry.engine)
+        self._exports = ExportDesk(ExportStore(registry.engine), exports)
         self._embed_all(_bodies(registry), progress)
 
     def catch_up(self) -> int:
@@ -205,6 +213,29 @@ class LocalCluster(LocalIndex):
     async def delete_grant_list(self, tenant: str, name: str) -> Receipt:
         """See ``ControlPlane.delete_grant_list``."""
         return self._visible(self._writes.delete_grant_list(tenant, name))
+
+    async def open_export(self, order: ExportOrder) -> ExportPage:
+        """See ``ControlPlane.open_export``."""
+        self._exports.admit(order.exporter)
+        self.catch_up()
+        return self._exports.open(order, [shard.listing(order.listing) for shard in self.shards])
+
+    async def export_page(self, exporter: Exporter, cursor: str, page_size: int | None = None) -> ExportPage:
+        """See ``ControlPlane.export_page``."""
+        self._exports.admit(exporter)
+        return self._exports.page(exporter, cursor, page_size)
+
+    async def confirm_duplicate(self, pair: ConfirmedPair) -> None:
+        """See ``ControlPlane.confirm_duplicate``."""
+        self._duplicates.put(pair)
+
+    async def withdraw_duplicate(self, duplicate: str) -> bool:
+        """See ``ControlPlane.withdraw_duplicate``."""
+        return self._duplicates.drop(duplicate)
+
+    async def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
+        """See ``ControlPlane.confirmed_duplicates``."""
+        return self._duplicates.of(ids)
 
     async def status(self) -> ClusterStatus:
         """See ``ControlPlane.status``; what is in this process is always ready."""

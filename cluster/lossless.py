@@ -41,13 +41,12 @@ def left_out_bound(hits: ShardHits, summed: npt.NDArray[np.int64]) -> int:
         return UNBOUNDED
     if hits.threshold < 0:
         return NOTHING_LEFT_OUT
-    held = hits.frequencies > 0
-    own = hits.weights[held]
-    if not own.all():
+    # A dozen terms: plain integers are quicker than arrays, and never overflow.
+    terms = zip(hits.frequencies.tolist(), hits.weights.tolist(), summed.tolist(), strict=True)
+    held: list[tuple[int, int]] = [(own, new) for frequency, own, new in terms if frequency > 0]
+    if not all(own for own, _ in held):
         return UNBOUNDED
-    # threshold < 2^31 and weights < 2^11: the products fit int64.
-    grown = hits.threshold * summed[held] // own
-    return max(hits.threshold, int(grown.max(initial=0)))
+    return max(hits.threshold, *(hits.threshold * new // own for own, new in held), 0)
 
 
 def same_order(hits: ShardHits, summed: npt.NDArray[np.int64]) -> bool:
@@ -70,9 +69,9 @@ def shard_is_settled(
     bound = left_out_bound(hits, summed)
     if bound == NOTHING_LEFT_OUT:
         return True
-    if asked >= places and same_order(hits, summed):
+    if floor is not None and bound < floor:
         return True
-    return floor is not None and bound < floor
+    return asked >= places and same_order(hits, summed)
 
 
 def ranking_is_settled(kth_score: int | None, best_left_out: int | None, ranker_bound: int) -> bool:

@@ -5,6 +5,9 @@ Pure functions. The order never depends on how many shards there are or which an
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, repeat
+from typing import Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +16,13 @@ from cluster.query import AnalyzedRequest
 from shards.messages import ScoreMix, ShardHits
 from shards.scoring import index_scores
 from shards.statistics import frequency_weight
+
+WEIGHTS: Final = 65_536
+"""Frequency weights that are remembered: requests of one scope share its counts, and most of their words."""
+
+Number = TypeVar("Number", np.uint8, np.int32, np.int64)
+
+_weight: Final = lru_cache(WEIGHTS)(frequency_weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,24 +59,40 @@ class Pool:
 
     def rows(self, chosen: Sequence[int]) -> "Pool":
         """Only the rows at these positions, in the order given."""
-        index = np.asarray(chosen, dtype=np.intp)
-        return replace(
-            self,
-            ids=tuple(self.ids[row] for row in chosen),
-            shards=tuple(self.shards[row] for row in chosen),
-            versions=self.versions[index],
-            scores=self.scores[index],
-            values=self.values[index],
-            bonuses=self.bonuses[index],
-            likenesses=self.likenesses[index],
+        if (best := len(chosen)) and chosen[-1] == best - 1 and list(chosen) == list(range(best)):
+            return self.best(best)
+        ids, shards = self.ids, self.shards
+        return self._with(
+            np.asarray(chosen, dtype=np.intp),
+            tuple([ids[row] for row in chosen]),
+            tuple([shards[row] for row in chosen]),
         )
+
+    def best(self, n: int) -> "Pool":
+        """The first ``n`` rows, or all there are; nothing is copied."""
+        return self if len(self.ids) <= n else self._with(slice(n), self.ids[:n], self.shards[:n])
 
     def cut(self, n: int, kept: Collection[str]) -> "Pool":
         """The best ``n`` rows and those with an id in ``kept``: the same rows however many shards sent more."""
         if len(self.ids) <= n:
             return self
-        extra = (row for row in range(n, len(self.ids)) if self.ids[row] in kept) if kept else ()
-        return self.rows((*range(n), *extra))
+        if not kept:
+            return self.best(n)
+        return self.rows([*range(n), *(row for row in range(n, len(self.ids)) if self.ids[row] in kept)])
+
+    def _with(self, index: npt.NDArray[np.intp] | slice, ids: tuple[str, ...], shards: tuple[int, ...]) -> "Pool":
+        return Pool(
+            ids=ids,
+            shards=shards,
+            versions=self.versions[index],
+            scores=self.scores[index],
+            values=self.values[index],
+            bonuses=self.bonuses[index],
+            likenesses=self.likenesses[index],
+            weights=self.weights,
+            authorized=self.authorized,
+            matched=self.matched,
+        )
 
 
 def within_ceiling(hits: ShardHits, n: int, kept: Collection[str]) -> tuple[ShardHits, int]:
@@ -74,7 +100,7 @@ def within_ceiling(hits: ShardHits, n: int, kept: Collection[str]) -> tuple[Shar
 
     Rows after the n-th stay only if their id is in ``kept``; the threshold then covers what was taken away.
     """
-    surplus = [row for row in range(n, len(hits.ids)) if hits.ids[row] not in kept]
+    surplus = [row for row in range(n, len(hits.ids)) if hits.ids[row] not in kept] if len(hits.ids) > n else []
     if not surplus:
         return hits, 0
     gone = set(surplus)
@@ -94,17 +120,14 @@ def within_ceiling(hits: ShardHits, n: int, kept: Collection[str]) -> tuple[Shar
 
 def summed_frequencies(replies: Iterable[ShardHits], n_terms: int) -> list[int]:
     """How many authorized records hold each term, over all these shards together."""
-    summed = [0] * n_terms
-    for hits in replies:
-        summed = [known + new for known, new in zip(summed, hits.frequencies.tolist(), strict=True)]
-    return summed
+    return [sum(held) for held in zip([0] * n_terms, *(hits.frequencies.tolist() for hits in replies), strict=True)]
 
 
 def summed_weights(replies: Collection[ShardHits], term_weights: Sequence[int]) -> npt.NDArray[np.int64]:
     """int64[n_terms], the weight of each term over the authorized records of all these shards together."""
     authorized = sum(hits.authorized for hits in replies)
-    pairs = zip(summed_frequencies(replies, len(term_weights)), term_weights, strict=True)
-    return np.array([frequency_weight(authorized, held, weight) for held, weight in pairs], dtype=np.int64)
+    frequencies = summed_frequencies(replies, len(term_weights))
+    return np.array(list(map(_weight, repeat(authorized), frequencies, term_weights)), dtype=np.int64)
 
 
 def merge(replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: ScoreMix) -> Pool:
@@ -113,59 +136,63 @@ def merge(replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: Scor
     An id that two shards sent (records are moving) stays once: the newer version, then the higher score, then the
     lower shard number.
     """
-    order = sorted(replies)
-    hits = [replies[shard] for shard in order]
+    shards = sorted(replies)
+    hits = [replies[shard] for shard in shards]
     weights = summed_weights(hits, question.term_weights)
-    ids = tuple(record_id for reply in hits for record_id in reply.ids)
-    n_terms = len(question.terms)
-    values = np.concatenate([np.zeros((0, n_terms, 2), np.uint8), *(reply.values for reply in hits)])
-    bonuses = np.concatenate([np.zeros(0, np.int32), *(reply.bonuses for reply in hits)])
-    likenesses = np.concatenate([np.zeros(0, np.int32), *(reply.likenesses for reply in hits)])
-    unordered = Pool(
-        ids=ids,
-        shards=tuple(shard for shard, reply in zip(order, hits, strict=True) for _ in reply.ids),
-        versions=np.concatenate([np.zeros(0, np.int64), *(reply.versions for reply in hits)]),
-        scores=index_scores(values, bonuses, likenesses, weights, mix),
-        values=values,
-        bonuses=bonuses,
-        likenesses=likenesses,
+    ids = tuple(chain.from_iterable([reply.ids for reply in hits]))
+    values = _joined([reply.values for reply in hits], (0, len(question.terms), 2), np.uint8)
+    bonuses = _joined([reply.bonuses for reply in hits], (0,), np.int32)
+    likenesses = _joined([reply.likenesses for reply in hits], (0,), np.int32)
+    versions = _joined([reply.versions for reply in hits], (0,), np.int64)
+    origins = [shard for shard, reply in zip(shards, hits, strict=True) for _ in reply.ids]
+    scores = index_scores(values, bonuses, likenesses, weights, mix)
+    order = best_first(ids, scores)
+    if len(set(ids)) < len(ids):
+        order = _each_once(order, ids, versions.tolist())
+    index = np.array(order, np.intp)
+    return Pool(
+        ids=tuple([ids[row] for row in order]),
+        shards=tuple([origins[row] for row in order]),
+        versions=versions[index],
+        scores=scores[index],
+        values=values[index],
+        bonuses=bonuses[index],
+        likenesses=likenesses[index],
         weights=weights,
-        authorized=sum(reply.authorized for reply in hits),
-        matched=sum(reply.matched for reply in hits),
+        authorized=sum([reply.authorized for reply in hits]),
+        matched=sum([reply.matched for reply in hits]),
     )
-    return unordered.rows(_ordered_once(unordered))
+
+
+def _joined(parts: Sequence[npt.NDArray[Number]], empty: tuple[int, ...], dtype: type[Number]) -> npt.NDArray[Number]:
+    return np.concatenate(parts) if parts else np.zeros(empty, dtype)
 
 
 def best_first(ids: Sequence[str], scores: npt.NDArray[np.int64]) -> list[int]:
     """Positions in the one total order: score descending, id ascending."""
-    by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
-    # A stable sort by score keeps the order by id inside equal scores.
-    order: list[int] = by_id[np.argsort(-scores[by_id], kind="stable")].tolist()
-    return order
+    keys = list(zip((-scores).tolist(), ids, strict=True))
+    return sorted(range(len(keys)), key=keys.__getitem__)
 
 
-def _ordered_once(pool: Pool) -> list[int]:
-    order = best_first(pool.ids, pool.scores)
-    if len(set(pool.ids)) == len(pool.ids):
-        return order
-    versions = pool.versions.tolist()
+def _each_once(order: Sequence[int], ids: Sequence[str], versions: Sequence[int]) -> list[int]:
+    """Without the worse rows of an id that two shards sent."""
     best: dict[str, int] = {}
     for row in order:
-        held = best.setdefault(pool.ids[row], row)
+        held = best.setdefault(ids[row], row)
         # Stable sort: an earlier row of the same version has the higher score, or the lower shard.
         if versions[row] > versions[held]:
-            best[pool.ids[row]] = row
-    return [row for row in order if best[pool.ids[row]] == row]
+            best[ids[row]] = row
+    return [row for row in order if best[ids[row]] == row]
 
 
-def priority(pool: Pool, pinned: Collection[str], preferred: Collection[str], best: int) -> list[int]:
+def priority(pool: Pool, pinned: Collection[str], preferred: Collection[str], best: int) -> Sequence[int]:
     """Positions in the order in which places are given away when a ceiling is short.
 
     Pinned rows, then those that fill the result to ``best`` rows, then preferred rows, then the others, each group
     in the pool's order. So a preferred row takes the place of a weaker candidate, never that of a hit.
     """
     if not pinned and not preferred:
-        return list(range(len(pool.ids)))
+        return range(len(pool.ids))
     forced = [row for row, record_id in enumerate(pool.ids) if record_id in pinned]
     free = [row for row, record_id in enumerate(pool.ids) if record_id not in pinned]
     room = max(0, best - len(forced))
@@ -179,7 +206,9 @@ def winners(rows: Pool, scores: npt.NDArray[np.int64], pinned: Collection[str], 
 
     A row that shares nothing with the query is no result unless it is pinned, or the ranker gave it a score.
     """
-    forced = [row for row, record_id in enumerate(rows.ids) if record_id in pinned][:k]
     scored = np.maximum(scores, rows.scores).tolist()
+    if not pinned:
+        return [row for row, best in enumerate(scored) if best > 0][:k]
+    forced = [row for row, record_id in enumerate(rows.ids) if record_id in pinned][:k]
     free = [row for row, record_id in enumerate(rows.ids) if record_id not in pinned and scored[row] > 0]
     return sorted([*forced, *free[: k - len(forced)]])

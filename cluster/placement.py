@@ -14,8 +14,11 @@ import ray
 
 from cluster.config import Settings
 from cluster.control import ClusterStatus, EmbeddingStatus, Receipt
+from cluster.duplicate_store import ConfirmedPair
 from cluster.embedders import open_embedder
 from cluster.embedding import VectorSource
+from cluster.export_store import ExportStore
+from cluster.exports import ExportDesk, Exporter, ExportOrder, ExportPage
 from cluster.feed import FeedBatch
 from cluster.loading import Loader
 from cluster.ray_client import shard_call
@@ -24,8 +27,9 @@ from cluster.roster import MapView
 from cluster.snapshots import SnapshotStore
 from cluster.supervisor import Pace, Supervisor
 from cluster.vector_cache import VectorCache
+from cluster.wordless import wordless
 from shards.actor import start_actor
-from shards.messages import MissingVector, NewVector, ShardStatus
+from shards.messages import Listing, ListingRequest, MissingVector, NewVector, ShardStatus
 from shards.record import Record, Status
 
 SUPERVISOR: Final = "shortlist-supervisor"
@@ -100,6 +104,11 @@ class RayCopy:
         """See ``Copy.build_graph``."""
         built: bool = await shard_call(self._shard, self._actor.build_graph)
         return built
+
+    async def listing(self, request: ListingRequest) -> Listing:
+        """See ``Copy.listing``."""
+        listing: Listing = await shard_call(self._shard, self._actor.listing, request)
+        return listing
 
     async def status(self) -> ShardStatus:
         """See ``Copy.status``."""
@@ -197,6 +206,26 @@ class SupervisorActor:
         """See ``ControlPlane.delete_grant_list``."""
         return await (await self._supervisor()).delete_grant_list(tenant, name)
 
+    async def open_export(self, order: ExportOrder) -> ExportPage:
+        """See ``ControlPlane.open_export``."""
+        return await (await self._supervisor()).open_export(order)
+
+    async def export_page(self, exporter: Exporter, cursor: str, page_size: int | None) -> ExportPage:
+        """See ``ControlPlane.export_page``."""
+        return await (await self._supervisor()).export_page(exporter, cursor, page_size)
+
+    async def confirm_duplicate(self, pair: ConfirmedPair) -> None:
+        """See ``ControlPlane.confirm_duplicate``."""
+        await (await self._supervisor()).confirm_duplicate(pair)
+
+    async def withdraw_duplicate(self, duplicate: str) -> bool:
+        """See ``ControlPlane.withdraw_duplicate``."""
+        return await (await self._supervisor()).withdraw_duplicate(duplicate)
+
+    async def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
+        """See ``ControlPlane.confirmed_duplicates``."""
+        return await (await self._supervisor()).confirmed_duplicates(ids)
+
     async def status(self) -> ClusterStatus:
         """See ``ControlPlane.status``."""
         return await (await self._supervisor()).status()
@@ -221,7 +250,7 @@ class SupervisorActor:
 
     async def _end_with(self, running: Supervisor) -> None:
         fault = await running.failed()
-        _log.critical("supervisor_failed", exc_info=fault)
+        _log.critical("supervisor_failed", exc_info=wordless(fault))
         # Ray starts the actor anew, from the registry; half a supervisor would look alive and repair nothing.
         os._exit(1)
 
@@ -248,6 +277,7 @@ def build_supervisor(settings: Settings, shards: int) -> Supervisor:
         shards=shards,
         copies=cluster.copies,
         pace=pace,
+        exports=ExportDesk(ExportStore(registry.engine), settings.exports.limits()),
         vectors=vector_source(settings),
     )
 

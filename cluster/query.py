@@ -4,16 +4,16 @@ It knows nothing of what the index holds; a mention that no authorized record an
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import lru_cache
 from typing import Final
 
 from cluster.embedder import EmbeddedQuery
 from shards.analysis.scripts import is_unsegmented, normalise
 from shards.analysis.stopwords import STOPWORDS
-from shards.analyzer import analyze_query, asks_for_a_tool, name_key
-from shards.messages import Mention, MentionField
+from shards.analyzer import analyze_query, asks_for_a_tool, name_key, name_part
+from shards.mentions import MentionField, Mentions
 
 NAMED: Final = 400_000_000
 """Bonus of a tool that the query surely names: above every term score of the built-in ranker, so it comes first."""
@@ -39,9 +39,16 @@ LABEL_WORDS: Final = (1, 2, 3)
 UNSEGMENTED_LENGTHS: Final = (2, 3, 4)
 """Characters of a piece of a Chinese, Japanese or Thai run looked up as a capability or domain."""
 
+REMEMBERED_WORDS: Final = 1 << 15
+"""Distinct words of queries that a process remembers; about 20 MB."""
+
+LONGEST_REMEMBERED: Final = 40
+"""Characters of such a word."""
+
 _WORD: Final = re.compile(r"[^\W_]\w*(?:[-.:/'\u200c]\w+)*")
 _CODE: Final = re.compile(r"`([^`\n]{1,120})`")
 _QUOTED: Final = re.compile(r"(?<!\w)[\"'«“‘「『]([^\"'»”’」』\n]{2,120})[\"'»”’」』](?!\w)")
+_QUOTES: Final = "\"'«“‘「『"
 _IDENTIFIER: Final = re.compile(
     r"\w_\w"  # find_symbol
     r"|[^\W\d]\.[^\W\d]"  # weather.get
@@ -75,7 +82,7 @@ class AnalyzedRequest:
 
     terms: tuple[str, ...]
     term_weights: tuple[int, ...]
-    mentions: tuple[Mention, ...]
+    mentions: Mentions
     length: int
     embedded: EmbeddedQuery | None = None
     meant: tuple[Meant, ...] = ()
@@ -86,21 +93,28 @@ def plan_query(text: str) -> AnalyzedRequest:
     """Analyse the words of a query. Text without letters or digits has no terms, and at most itself as a mention."""
     text = _bounded(text)
     analyzed = analyze_query(text)
-    words = _WORD.findall(text)
-    names = dict.fromkeys(_keys(_sure_names(text, words)), NAMED)
-    for key in _keys(chain(_QUOTED.findall(text), _compounds(words), _runs(words, NAME_WORDS))):
-        names.setdefault(key, PERHAPS_NAMED)
-    mentions = _mentions(MentionField.NAME, names)
-    labels = _keys(_labels(words))
-    mentions += _mentions(MentionField.CAPABILITY, dict.fromkeys(labels, CAPABILITY))
-    if asks_for_a_tool(analyzed.terms):
-        mentions += _mentions(MentionField.DOMAIN, dict.fromkeys(labels, DOMAIN))
     return AnalyzedRequest(
         terms=analyzed.terms,
         term_weights=analyzed.weights,
-        mentions=tuple(mentions),
+        mentions=Mentions.of(spans(text, analyzed.terms)),
         length=analyzed.length,
     )
+
+
+def spans(text: str, terms: Collection[str]) -> dict[MentionField, list[tuple[str, int]]]:
+    """The keys that a query of these terms may name, each with its bonus, the surest first."""
+    words = [word for chunk in text.split() for word in _words_of(chunk)]
+    names = dict.fromkeys(_distinct(_sure_names(text, words)), NAMED)
+    for key in _distinct(_possible_names(text, words)):
+        names.setdefault(key, PERHAPS_NAMED)
+    labels = _distinct(_labels([word for word in words if word.is_plain]))
+    fields = {
+        MentionField.NAME: list(names.items())[:MOST_PER_FIELD],
+        MentionField.CAPABILITY: [(label, CAPABILITY) for label in labels],
+    }
+    if asks_for_a_tool(terms):
+        fields[MentionField.DOMAIN] = [(label, DOMAIN) for label in labels]
+    return fields
 
 
 def _bounded(text: str) -> str:
@@ -109,52 +123,102 @@ def _bounded(text: str) -> str:
     return normal[:LONGEST]
 
 
-def _sure_names(text: str, words: list[str]) -> list[str]:
-    """The whole query, code in backticks, and words shaped like no word of prose: ``find_symbol``, ``FindSymbol``."""
-    return [text, *_CODE.findall(text), *filter(_IDENTIFIER.search, words)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Word:
+    """A word of queries, looked at once.
+
+    Attributes:
+        part: its ``name_part``.
+        is_plain: it is no stop word.
+        is_identifier: it is shaped like no word of prose: ``find_symbol``, ``FindSymbol``.
+        is_compound: it holds more than letters and digits.
+        labels: keys of its pieces that may be labels, where its script does not part words.
+    """
+
+    text: str
+    part: str
+    is_plain: bool
+    is_identifier: bool
+    is_compound: bool
+    labels: tuple[str, ...]
 
 
-def _compounds(words: list[str]) -> list[str]:
-    return [word for word in words if not word.isalnum()]
+def _words_of(chunk: str) -> tuple[_Word, ...]:
+    """The words of a text without blanks. A long one is data, or a clause without blanks: rarely said twice."""
+    return _remembered(chunk) if len(chunk) <= LONGEST_REMEMBERED else _looked_at(chunk)
 
 
-def _labels(words: list[str]) -> Iterator[str]:
-    """Pieces that may be a capability or a domain."""
-    plain = [word for word in words if word.casefold() not in STOPWORDS]
-    pieces = (
-        word[start : start + length]
-        for word in plain
-        if is_unsegmented(word)
+def _looked_at(chunk: str) -> tuple[_Word, ...]:
+    return tuple(
+        _Word(
+            text=word,
+            part=name_part(word),
+            is_plain=word.casefold() not in STOPWORDS,
+            is_identifier=_IDENTIFIER.search(word) is not None,
+            is_compound=not word.isalnum(),
+            labels=tuple(_distinct(_pieces(word))) if is_unsegmented(word) else (),
+        )
+        for word in _WORD.findall(chunk)
+    )
+
+
+_remembered: Final = lru_cache(maxsize=REMEMBERED_WORDS)(_looked_at)
+
+
+def _sure_names(text: str, words: Iterable[_Word]) -> Iterator[str]:
+    """Keys of the whole query, of code in backticks, and of words shaped like no word of prose."""
+    yield name_key(text)
+    if "`" in text:
+        yield from map(name_key, _CODE.findall(text))
+    yield from (_key([word]) for word in words if word.is_identifier)
+
+
+def _possible_names(text: str, words: Sequence[_Word]) -> Iterator[str]:
+    """Keys of what stands in quotes, of compounds, and of runs of words."""
+    if any(map(text.__contains__, _QUOTES)):
+        yield from map(name_key, _QUOTED.findall(text))
+    yield from (_key([word]) for word in words if word.is_compound)
+    yield from _runs(words, NAME_WORDS)
+
+
+def _labels(words: Sequence[_Word]) -> Iterator[str]:
+    """Keys of pieces that may be a capability or a domain."""
+    for word in words:
+        yield from word.labels
+    yield from _runs(words, LABEL_WORDS)
+
+
+def _pieces(word: str) -> Iterator[str]:
+    return (
+        name_key(word[start : start + length])
         for length in UNSEGMENTED_LENGTHS
         for start in range(len(word) - length + 1)
     )
-    return chain(pieces, _runs(plain, LABEL_WORDS))
 
 
-def _runs(words: list[str], lengths: Iterable[int]) -> Iterator[str]:
-    """Runs of adjacent words that neither begin nor end with a stop word."""
-    plain = [word.casefold() not in STOPWORDS for word in words]
+def _runs(words: Sequence[_Word], lengths: Iterable[int]) -> Iterator[str]:
+    """Keys of runs of adjacent words that neither begin nor end with a stop word."""
+    plain = [word.is_plain for word in words]
+    parts = [word.part for word in words]
     return (
-        " ".join(words[start : start + length])
+        "".join(parts[start : start + length]) or _key(words[start : start + length])
         for length in lengths
         for start in range(len(words) - length + 1)
         if plain[start] and plain[start + length - 1]
     )
 
 
-def _keys(spans: Iterable[str]) -> list[str]:
-    """Distinct normal forms in order, no more than are ever looked up: a long text has thousands."""
-    keys: dict[str, None] = {}
-    seen: set[str] = set()
-    for span in spans:
-        if span not in seen and (key := name_key(span)):
-            keys[key] = None
-        seen.add(span)
-        if len(keys) == MOST_PER_FIELD:
-            break
-    return list(keys)
+def _key(words: Sequence[_Word]) -> str:
+    """The ``name_key`` of words with blanks between them."""
+    return "".join([word.part for word in words]) or name_key(" ".join([word.text for word in words]))
 
 
-def _mentions(field: MentionField, bonuses: dict[str, int]) -> list[Mention]:
-    chosen = list(bonuses.items())[:MOST_PER_FIELD]
-    return [Mention(field=field, key=key, bonus=bonus) for key, bonus in chosen]
+def _distinct(keys: Iterable[str]) -> list[str]:
+    """Distinct keys in order, no more than are ever looked up: a long text has thousands."""
+    found: dict[str, None] = {}
+    for key in keys:
+        if key:
+            found[key] = None
+            if len(found) == MOST_PER_FIELD:
+                break
+    return list(found)

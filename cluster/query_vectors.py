@@ -40,6 +40,10 @@ class QueryVector:
     embedded: EmbeddedQuery | None = None
 
 
+NOT_ASKED: Final = QueryVector(use=VectorUse(state=VectorState.OFF))
+"""Of a query for which no vector is wanted."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Job:
     text: str

@@ -35,8 +35,7 @@ _WORD_FACTORS: Final = {"impact": CHANNEL_LIMIT, "name": CHANNEL_LIMIT, "presenc
 FEW_BITS: Final = 8
 """Up to 2**8 authorized records, similarity counts in full."""
 
-CROWDING_RANGE: Final = (50, 100)
-"""Percent; 100 is for no crowding at all."""
+CROWDING_RANGES: Final = {"percent": (50, 100), "doublings": (0, 24)}
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 """Of a ranker: it stands in every answer."""
@@ -92,31 +91,44 @@ class MixRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Crowding:
+    """What similarity loses in a crowd: the more records there are, the more of them resemble any query.
+
+    Attributes:
+        percent: that it keeps with each doubling of the authorized records beyond 256; 100 is for no crowding at all.
+        doublings: after so many it loses no more.
+    """
+
+    percent: int
+    doublings: int
+
+    def of(self, similarity: int, authorized: int) -> int:
+        """``similarity * (percent / 100) ** doublings``, rounded down; doublings of 256, a started one counts."""
+        doublings = min(self.doublings, max(0, (max(1, authorized) - 1).bit_length() - FEW_BITS))
+        return int(similarity * self.percent**doublings // 100**doublings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mixes:
     """The rows to choose a mix from, each table by rising ``max_terms``, its last row without a limit.
 
     Attributes:
         words: for a search by words alone; no similarity.
         hybrid: for a query that has a vector, among few records.
-        crowding: percent of its similarity that a mix keeps with each doubling of the authorized records beyond
-            256: the more records there are, the more of them resemble any query.
+        crowding: of the similarity of a hybrid mix.
     """
 
     words: tuple[MixRow, ...]
     hybrid: tuple[MixRow, ...]
-    crowding: int
+    crowding: Crowding
 
     def of(self, request: AnalyzedRequest) -> ScoreMix:
         """The mix for a query."""
         rows = self.words if request.embedded is None else self.hybrid
         mix = next(row.mix for row in rows if row.max_terms is None or request.length <= row.max_terms)
-        return replace(mix, similarity=crowded(mix.similarity, request.crowd, self.crowding))
-
-
-def crowded(similarity: int, authorized: int, crowding: int) -> int:
-    """``similarity * (crowding / 100) ** doublings``, rounded down; doublings of 256, a started one counts."""
-    doublings = max(0, (max(1, authorized) - 1).bit_length() - FEW_BITS)
-    return int(similarity * crowding**doublings // 100**doublings)
+        if mix.similarity == 0:
+            return mix
+        return replace(mix, similarity=self.crowding.of(mix.similarity, request.crowd))
 
 
 class AdditiveRanker:
@@ -165,8 +177,13 @@ def read_ranker_file(path: Path) -> tuple[str, Mixes]:
         raise InvalidConfiguration(f"{path}: name", str(name), "1 to 64 of A-Z a-z 0-9 . _ -")
     words = _table(f"{path}: mixes", config["mixes"], _WORD_FACTORS)
     hybrid = _table(f"{path}: hybrid", config["hybrid"], _WORD_FACTORS | {"similarity": SIMILARITY_LIMIT})
-    crowding = integer_in(f"{path}: crowding", config["crowding"], *CROWDING_RANGE)
-    return name, Mixes(words=words, hybrid=hybrid, crowding=crowding)
+    return name, Mixes(words=words, hybrid=hybrid, crowding=_crowding(f"{path}: crowding", config["crowding"]))
+
+
+def _crowding(field: str, raw: Json) -> Crowding:
+    if not isinstance(raw, dict) or set(raw) != set(CROWDING_RANGES):
+        raise InvalidConfiguration(field, str(raw), f"the keys {', '.join(CROWDING_RANGES)}")
+    return Crowding(**{name: integer_in(f"{field}.{name}", raw[name], *span) for name, span in CROWDING_RANGES.items()})
 
 
 def _table(field: str, raw: Json, limits: Mapping[str, int]) -> tuple[MixRow, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 from ray.exceptions import RayError, RayTaskError
 
 from cluster.errors import ShardUnavailable
+from shards import packing
 from shards.errors import ShardError, ShardNotReady
 from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
 
@@ -47,24 +48,25 @@ class RayShardClient:
 
     def __init__(self, shard: int, handle: Any, on_lost: Callable[[int], None]) -> None:  # noqa: ANN401 -- untyped
         self._shard = shard
-        self._handle = handle
+        # Bound once: a handle makes a new method at each look-up.
+        self._search = handle.search
+        self._documents = handle.documents
         self._on_lost = on_lost
 
     async def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
         """See ``ShardClient.search``."""
-        hits: tuple[ShardHits, ...] = await self._call(self._handle.search, batch)
-        return hits
+        return packing.unpack_hits(await self._call(self._search, packing.pack_queries(batch)))
 
     async def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
         """See ``ShardClient.documents``."""
-        documents: tuple[tuple[Document, ...], ...] = await self._call(self._handle.documents, batch)
-        return documents
+        return packing.unpack_documents(await self._call(self._documents, packing.pack_requests(batch)))
 
-    async def _call(self, method: Any, batch: tuple[object, ...]) -> Any:  # noqa: ANN401 -- untyped
+    async def _call(self, method: Any, batch: bytes) -> bytes:  # noqa: ANN401 -- untyped
         try:
-            return await shard_call(self._shard, method, batch)
+            reply: bytes = await shard_call(self._shard, method, batch)
         except ShardNotReady:
             raise ShardUnavailable(self._shard, "loading") from None
         except ShardUnavailable:
             self._on_lost(self._shard)
             raise
+        return reply

@@ -10,7 +10,9 @@ from typing import Any
 from ray.exceptions import RayError, RayTaskError
 
 from cluster.control import ClusterStatus, Receipt
+from cluster.duplicate_store import ConfirmedPair
 from cluster.errors import ClusterError, RegistryUnavailable
+from cluster.exports import Exporter, ExportOrder, ExportPage
 from cluster.roster import MapView
 from shards.record import Record, Status
 
@@ -60,6 +62,30 @@ class RayControlPlane:
         """See ``ControlPlane.delete_grant_list``."""
         receipt: Receipt = await _call(self._handle.delete_grant_list, tenant, name)
         return receipt
+
+    async def open_export(self, order: ExportOrder) -> ExportPage:
+        """See ``ControlPlane.open_export``."""
+        page: ExportPage = await _call(self._handle.open_export, order)
+        return page
+
+    async def export_page(self, exporter: Exporter, cursor: str, page_size: int | None = None) -> ExportPage:
+        """See ``ControlPlane.export_page``."""
+        page: ExportPage = await _call(self._handle.export_page, exporter, cursor, page_size)
+        return page
+
+    async def confirm_duplicate(self, pair: ConfirmedPair) -> None:
+        """See ``ControlPlane.confirm_duplicate``."""
+        await _call(self._handle.confirm_duplicate, pair)
+
+    async def withdraw_duplicate(self, duplicate: str) -> bool:
+        """See ``ControlPlane.withdraw_duplicate``."""
+        withdrawn: bool = await _call(self._handle.withdraw_duplicate, duplicate)
+        return withdrawn
+
+    async def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
+        """See ``ControlPlane.confirmed_duplicates``."""
+        pairs: tuple[ConfirmedPair, ...] = await _call(self._handle.confirmed_duplicates, tuple(ids))
+        return pairs
 
     async def status(self) -> ClusterStatus:
         """See ``ControlPlane.status``."""

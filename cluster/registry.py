@@ -13,13 +13,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, Self, TypeVar
 
-from sqlalchemy import URL, Connection, insert, select
+from sqlalchemy import URL, Connection, Engine, insert, select
 
 from cluster.errors import RegistryUnavailable, UnknownGrantList
 from cluster.registry_reader import Snapshot
 from cluster.registry_schema import FORMAT, WRITING, feed, metadata, open_engine, sqlite_url, translated
 from cluster.registry_values import GrantList, Receipt, RegistryCounts, StaleRow, WriteOutcome
 from cluster.registry_writer import WriteBatch
+from cluster.source_writer import Source, write_source
 from shards.messages import Change
 from shards.record import SCHEMA_VERSION, Record, Status
 
@@ -56,6 +57,11 @@ class Registry:
     def in_home(cls, home: Path) -> Self:
         """The registry file of a home folder."""
         return cls(url_in(home))
+
+    @property
+    def engine(self) -> Engine:
+        """The open database, for tables that stand beside the records and point at changes."""
+        return self._engine
 
     def close(self) -> None:
         """Close all connections; the registry can be opened again by a new object."""
@@ -95,6 +101,19 @@ class Registry:
                 if (tenant, namespace) not in foreign:
                     receipts.extend(batch.remove_others(tenant, namespace, ids))
         return receipts
+
+    def replace_source(
+        self, source: Source, records: Iterable[tuple[str, Record]], tenants: AbstractSet[str] | None = None
+    ) -> list[Receipt]:
+        """Write the records of a folder of documents, each with its file; then remove what else the folder owns.
+
+        As ``cluster.source_writer.write_source`` says.
+
+        Raises:
+            UnconfirmedRemovals: nothing was written.
+        """
+        with self._writing() as batch:
+            return write_source(batch, source, _chunks(records), tenants)
 
     def remove(
         self, record_id: str, version: int | None = None, tenants: AbstractSet[str] | None = None

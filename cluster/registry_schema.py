@@ -2,7 +2,8 @@
 
 ``changes`` is the log and the only place of bodies; ``records`` is the current state and points into it by ``seq``.
 Removed records keep their row, so that their version is never forgotten. ``vectors`` is a cache beside them
-(``cluster.vector_cache``): whatever is in it can be made again.
+(``cluster.vector_cache``): whatever is in it can be made again. ``exports`` and ``duplicates`` are what callers left
+about records; no index hears of them.
 """
 
 from collections.abc import Iterator
@@ -114,6 +115,57 @@ vectors = Table(
 )
 """No foreign key: a vector outlives its record, so that a text that comes back is not embedded again."""
 
+exports = Table(
+    "exports",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(256), nullable=False),
+    Column("subject", String(1024), nullable=False),
+    Column("request_id", String(64), nullable=False),
+    Column("scope", String(32), nullable=False),
+    Column("seq", _Seq, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("opened_s", BigInteger, nullable=False),
+    Column("expires_s", BigInteger, nullable=False),
+    Column("finished_s", BigInteger),
+    Column("secret", LargeBinary, nullable=False),
+    Column("members", LargeBinary, nullable=False),
+    Index("exports_by_caller", "tenant", "subject", "expires_s"),
+)
+"""One row an export: who opened it, when, at which seq, which changes its records are (``cluster.export_store``)."""
+
+duplicates = Table(
+    "duplicates",
+    metadata,
+    Column("duplicate", String(512), primary_key=True),
+    Column("canonical", String(512), nullable=False),
+    Column("tenant", String(256), nullable=False),
+    Column("duplicate_hash", String(32), nullable=False),
+    Column("canonical_hash", String(32), nullable=False),
+    Column("subject", String(1024), nullable=False),
+    Column("at", String(32), nullable=False),
+)
+"""Which record somebody said another one stands for, while the texts of both have these hashes
+(``cluster.duplicate_store``); the records themselves know nothing of it."""
+
+sources = Table(
+    "sources",
+    metadata,
+    Column("name", String(256), primary_key=True),
+    Column("folder", String(4096), nullable=False),
+)
+"""One row a folder of documents that was imported (``cluster.source_ledger``)."""
+
+source_records = Table(
+    "source_records",
+    metadata,
+    Column("record_id", String(512), primary_key=True),
+    Column("source", String(256), ForeignKey("sources.name"), nullable=False),
+    Column("path", String(4096), nullable=False),
+    Index("source_records_by_source", "source"),
+)
+"""Which folder a record is of, and which of its files."""
+
 
 def sqlite_url(path: Path) -> URL:
     """The URL of a SQLite file."""
@@ -133,8 +185,9 @@ def open_engine(url: str | URL) -> Engine:
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            return create_engine(parsed, isolation_level="REPEATABLE READ")
-        engine = create_engine(parsed)
+            return create_engine(parsed, isolation_level="REPEATABLE READ", hide_parameters=True)
+        # Parameters are records and ids, which belong in no traceback.
+        engine = create_engine(parsed, hide_parameters=True)
         if parsed.database:
             file = Path(parsed.database)
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

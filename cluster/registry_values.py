@@ -14,12 +14,17 @@ _LIST_NAME: Final = re.compile(LIST_PATTERN)
 
 
 class WriteOutcome(StrEnum):
-    """What a write did; ``foreign``: another tenant has or had the id, or the writer may not write for this one."""
+    """What a write did.
+
+    ``foreign``: another tenant has or had the id, or the writer may not write for this one. ``claimed``: the record
+    came from elsewhere than the folder of documents that is being imported.
+    """
 
     IMPORTED = "imported"
     UNCHANGED = "unchanged"
     STALE = "stale"
     FOREIGN = "foreign"
+    CLAIMED = "claimed"
     REMOVED = "removed"
 
 

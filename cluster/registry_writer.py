@@ -18,6 +18,7 @@ from cluster.errors import RegistryUnavailable, StaleVersion
 from cluster.registry_reader import Snapshot
 from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records
 from cluster.registry_values import GrantList, Receipt, WriteOutcome, grant_list_key
+from cluster.source_ledger import SourceLedger
 from shards.record import Record, bucket_of
 
 Row = dict[str, object]
@@ -64,6 +65,10 @@ class WriteBatch:
     def snapshot(self) -> Snapshot:
         """What the transaction sees: nobody else writes before it ends."""
         return Snapshot(self._connection)
+
+    def ledger(self) -> SourceLedger:
+        """Which records are of which folder of documents, as of this transaction."""
+        return SourceLedger(self._connection)
 
     def upsert(self, batch: Sequence[Record], tenants: AbstractSet[str] | None) -> list[Receipt]:
         """Write records in order, one receipt each; an id may occur twice.
@@ -181,7 +186,7 @@ class WriteBatch:
 
     def _log_record(self, record: Record, version: int, digest: str, log: list[Row]) -> Row:
         """Append a record's change to ``log``; its row of the current state."""
-        written = replace(record, version=version, indexed_at=self._at)
+        written = record.accepted(version, self._at)
         seq = self._next_seq()
         change = self._change("record", record.id, version, "upsert", written.to_json())
         log.append(change)
@@ -225,7 +230,7 @@ class WriteBatch:
 def content_hash(record: Record) -> str:
     """Hex digest (128 bit) of all that a writer decides: every field but the version and the time of acceptance."""
     written = record.version or record.indexed_at
-    content = replace(record, version=0, indexed_at="") if written else record
+    content = record.accepted(0, "") if written else record
     return hashlib.blake2b(content.to_json(), digest_size=16).hexdigest()
 
 

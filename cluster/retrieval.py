@@ -2,11 +2,12 @@
 
 It speaks to shards only through ``cluster.fanout``; it fetches no documents and hands over no evidence. Where too many
 of the caller's records have no vector, it goes on by words alone: a record must not lose for being new. Where no
-authorized record holds a word, it goes on with the terms that the word may have meant.
+authorized record holds a word, it goes on with the terms that the word may have meant. Two flags of the request change
+the way: without the index everything that matches is ranked, and where vectors find no candidates they order them.
 """
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from cluster.budget import Budget, Deadline
 from cluster.contract import Doubt, Gap, SearchRequest, VectorState, VectorUse
+from cluster.embedder import EmbeddedQuery
 from cluster.expansion import Expanded, expanded
 from cluster.fanout import Lane, Replies, ask_shards
 from cluster.lossless import ranking_is_settled, shard_is_settled
@@ -22,10 +24,18 @@ from cluster.merge import Pool, best_first, merge, priority, summed_weights, win
 from cluster.query import AnalyzedRequest
 from cluster.query_vectors import QueryVector
 from cluster.ranker import Candidates, Ranker
+from cluster.words_first import likenesses_of
 from shards.messages import ScoreMix, ShardHits, ShardQuery
+from shards.scoring import index_scores
 
 FIRST_CUT: Final = 32
 """Candidates of the first round at least: fewer save next to nothing and prove less."""
+
+EVERYTHING: Final = 2**31 - 1
+"""The cut of a search without the index."""
+
+BODIES_SPARE: Final = 2
+"""Documents that come along beside twice a shard's share of the result."""
 
 MISSING_SHARE: Final = 100
 """Vectors decide only where no more than one authorized record in this many lacks one."""
@@ -52,7 +62,8 @@ class Ranking:
     def result(self, pinned: Collection[str], k: int) -> tuple[Pool, list[int]]:
         """The rows of the result and their scores, in their order: see ``winners``."""
         chosen = winners(self.rows, self.scores, pinned, k)
-        return self.rows.rows(chosen), self.scores[np.asarray(chosen, dtype=np.intp)].tolist()
+        scores = self.scores.tolist()
+        return self.rows.rows(chosen), [scores[row] for row in chosen]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,6 +74,7 @@ class Retrieved:
         question: as it was answered; embedded only if vectors had a part in it.
         mix: that scored the rows.
         rounds: times that shards were asked.
+        bodies: documents that came along, by id and version; authorized in the states that were searched.
     """
 
     ranking: Ranking
@@ -71,6 +83,7 @@ class Retrieved:
     mix: ScoreMix
     vectors: VectorUse
     rounds: int
+    bodies: Mapping[tuple[str, int], bytes]
 
 
 def cuts_of(budget: Budget, ranker_bound: int | None) -> tuple[int, ...]:
@@ -86,11 +99,17 @@ def cuts_of(budget: Budget, ranker_bound: int | None) -> tuple[int, ...]:
     return tuple(cuts)
 
 
+def bodies_of(k: int, shards: int) -> int:
+    """Documents that each shard brings along for ``k`` shown rows: its share twice over, as shares are uneven."""
+    return min(k, BODIES_SPARE + 2 * -(-k // max(1, shards)))
+
+
 class Retrieval:
     """The rounds of one request over the lanes it started with. Used once.
 
     Args:
         crowd: authorized records, as far as known; a wrong number costs a second round, never an answer.
+        with_bodies: the shards bring the documents of their best rows along.
     """
 
     def __init__(
@@ -103,9 +122,12 @@ class Retrieval:
         ranker: Ranker,
         lanes: Sequence[Lane],
         deadline: Deadline,
+        with_bodies: bool,
     ) -> None:
         self._request = request
-        self._question = replace(question, embedded=vector.embedded, crowd=crowd)
+        finding = vector.embedded if request.flags.vector_candidate_retrieval else None
+        self._ordering = None if finding is not None else vector.embedded
+        self._question = replace(question, embedded=finding, crowd=crowd)
         self._vectors = vector.use
         self._ranker = ranker
         self._mix = ranker.mix(self._question)
@@ -119,6 +141,8 @@ class Retrieval:
         self._other_mix: set[int] = set()
         self._known_words_only = False
         self._rounds = 0
+        self._bodies_asked = bodies_of(request.budget.evidence_k, len(lanes)) if with_bodies else 0
+        self._bodies: dict[tuple[str, int], bytes] = {}
 
     async def run(self, cuts: Sequence[int], *, whole_list: bool) -> Retrieved:
         """Try the cuts in turn until the ranking is settled.
@@ -127,11 +151,15 @@ class Retrieval:
             cuts: at least one, rising.
             whole_list: settle the order of all candidates, not only of the best ``evidence_k``.
         """
-        ranking = await self._attempt(cuts[0], whole_list=whole_list, weights=None)
-        for n in cuts[1:]:
-            if ranking.doubt is None:
-                break
-            ranking = await self._attempt(n, whole_list=whole_list, weights=ranking.rows.weights)
+        if self._ordering is not None:
+            # All candidates have to be known: whichever of them is the most like the query may come first.
+            cuts, whole_list = (self._request.budget.candidate_k,), True
+        if self._request.flags.indexed_candidate_retrieval:
+            ranking = await self._ranked(cuts, whole_list=whole_list)
+        else:
+            ranking = await self._ranked_whole(cuts[-1])
+        if self._ordering is not None:
+            ranking = await self._ordered_by_vector(ranking, self._ordering)
         return Retrieved(
             ranking=ranking,
             replies=Replies(hits=self._hits, gaps=self._gaps),
@@ -139,12 +167,61 @@ class Retrieval:
             mix=self._mix,
             vectors=self._vectors,
             rounds=self._rounds,
+            bodies=self._bodies,
         )
+
+    async def _ranked(self, cuts: Sequence[int], *, whole_list: bool) -> Ranking:
+        ranking = await self._attempt(cuts[0], whole_list=whole_list, weights=None)
+        for n in cuts[1:]:
+            if ranking.doubt is None:
+                break
+            ranking = await self._attempt(n, whole_list=whole_list, weights=ranking.rows.weights)
+        return ranking
+
+    async def _ranked_whole(self, n: int) -> Ranking:
+        """Rank everything authorized that matches, and cut then: what the index is measured by."""
+        pool, doubt = await self._pool(EVERYTHING, self._request.budget.evidence_k, None)
+        rows, scores = self._ordered(pool)
+        budget = self._request.budget
+        claims = priority(rows, self._pinned, self._preferred, budget.evidence_k)[:n]
+        chosen = sorted(claims[: budget.rerank_k])
+        return Ranking(
+            rows=rows.rows(chosen), scores=scores[np.array(chosen, np.intp)], candidates=len(claims), doubt=doubt
+        )
+
+    async def _ordered_by_vector(self, ranking: Ranking, embedded: EmbeddedQuery) -> Ranking:
+        """The same rows, by words and likeness; by words alone where they cannot be compared."""
+        rows = ranking.rows
+        question = replace(self._question, embedded=embedded)
+        mix = self._ranker.mix(question)
+        query = replace(self._shard_query(1, None), mix=mix, vector=embedded.vector)
+        self._rounds += 1
+        answered = [lane for lane in self._lanes if lane.shard in self._hits]
+        found = await likenesses_of(rows, query, answered, self._deadline)
+        if found is None:
+            self._vectors = replace(self._vectors, state=VectorState.TIMEOUT)
+            return ranking
+        self._vectors = replace(self._vectors, missing=found.missing)
+        if found.missing * MISSING_SHARE > found.authorized:
+            self._vectors = replace(self._vectors, state=VectorState.EMBEDDING)
+            return ranking
+        self._question, self._mix = question, mix
+        scores = index_scores(rows.values, rows.bonuses, found.rows, rows.weights, mix)
+        order = best_first(rows.ids, scores)
+        alike = replace(rows, likenesses=found.rows, scores=scores).rows(order)
+        ordered, scores = self._ordered(alike)
+        # A match that was no candidate might have been the most like the query.
+        doubt = ranking.doubt or (None if rows.matched <= len(rows.ids) else Doubt.RANKER)
+        return Ranking(rows=ordered, scores=scores, candidates=ranking.candidates, doubt=doubt)
 
     async def _attempt(self, n: int, *, whole_list: bool, weights: npt.NDArray[np.int64] | None) -> Ranking:
         """Rank the best ``n``. Where the proof fails, the shards in doubt are asked again with the summed weights."""
         additive = self._ranker.bound == 0 and not whole_list
-        places = self._request.budget.evidence_k if additive else n
+        pool, doubt = await self._pool(n, self._request.budget.evidence_k if additive else n, weights)
+        return self._rank(pool.cut(n, self._pinned | self._preferred), n, doubt)
+
+    async def _pool(self, n: int, places: int, weights: npt.NDArray[np.int64] | None) -> tuple[Pool, Doubt | None]:
+        """The best ``n`` of every shard, and why they may lack one of the best ``places``."""
         await self._ask(self._lanes, n, weights)
         await self._ask_otherwise(n, first=weights is None)
         pool = merge(self._hits, self._question, self._mix)
@@ -152,8 +229,7 @@ class Retrieval:
             await self._ask(doubtful, n, pool.weights)
             pool = merge(self._hits, self._question, self._mix)
             doubtful = self._in_doubt(pool, places)
-        doubt = Doubt.CUT if doubtful or self._known_words_only else self._doubt_of_vectors()
-        return self._rank(pool.cut(n, self._pinned | self._preferred), n, doubt)
+        return pool, Doubt.CUT if doubtful or self._known_words_only else self._doubt_of_vectors()
 
     async def _ask_otherwise(self, n: int, *, first: bool) -> None:
         """Ask again where the replies change the question: without its vector, or with what unknown words may mean."""
@@ -181,7 +257,10 @@ class Retrieval:
 
     def _count_the_crowd(self) -> None:
         """Note how many records were searched; where that changes the mix, other rows may be the best."""
-        self._question = replace(self._question, crowd=sum(hits.authorized for hits in self._hits.values()))
+        crowd = sum([hits.authorized for hits in self._hits.values()])
+        if crowd == self._question.crowd:
+            return
+        self._question = replace(self._question, crowd=crowd)
         mix = self._ranker.mix(self._question)
         if mix != self._mix:
             self._mix = mix
@@ -216,6 +295,9 @@ class Retrieval:
         for shard, hits in replies.hits.items():
             self._hits[shard], surplus = within_ceiling(hits, n, kept)
             self._asked[shard] = n
+            if hits.bodies:
+                rows = zip(hits.ids, hits.versions[: query.bodies].tolist(), strict=False)
+                self._bodies |= zip(rows, hits.bodies, strict=False)
             self._other_mix.discard(shard)
             if surplus:
                 logger.warning("shard_over_ceiling", extra={"shard": shard, "asked": n, "surplus": surplus})
@@ -236,6 +318,7 @@ class Retrieval:
             remaining_ms=self._deadline.remaining_ms(),
             min_seq=self._request.min_seq,
             vector=None if embedded is None else embedded.vector,
+            bodies=self._bodies_asked,
         )
 
     def _in_doubt(self, pool: Pool, places: int) -> list[Lane]:
@@ -257,19 +340,25 @@ class Retrieval:
         budget = self._request.budget
         claims = priority(pool, self._pinned, self._preferred, budget.evidence_k)[:n]
         chosen = sorted(claims[: budget.rerank_k])
-        rows = pool.rows(chosen)
+        rows, scores = self._ordered(pool.rows(chosen))
+        return Ranking(
+            rows=rows,
+            scores=scores,
+            candidates=len(claims),
+            doubt=doubt or (None if self._settled(scores, pool, chosen, n) else Doubt.RANKER),
+        )
+
+    def _ordered(self, rows: Pool) -> tuple[Pool, npt.NDArray[np.int64]]:
+        """The rows by the ranker's scores, and these."""
+        if self._ranker.bound == 0:
+            # Final and index scores are equal, and the pool is in their order.
+            return rows, rows.scores
         candidates = Candidates(
             values=rows.values, bonuses=rows.bonuses, likenesses=rows.likenesses, weights=rows.weights
         )
         scores = self._ranker.rank(self._question, candidates)
         order = best_first(rows.ids, scores)
-        ordered = scores[np.asarray(order, dtype=np.intp)]
-        return Ranking(
-            rows=rows.rows(order),
-            scores=ordered,
-            candidates=len(claims),
-            doubt=doubt or (None if self._settled(ordered, pool, chosen, n) else Doubt.RANKER),
-        )
+        return rows.rows(order), scores[np.asarray(order, dtype=np.intp)]
 
     def _settled(self, scores: npt.NDArray[np.int64], pool: Pool, chosen: Sequence[int], n: int) -> bool:
         match self._ranker.bound:

@@ -5,25 +5,38 @@ no credentials, no Ray, and no record that a shard did not just return for this 
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from cluster.batcher import MAX_BATCH
 from cluster.budget import Deadline, Spent
-from cluster.contract import Answer, Coverage, Doubt, RankedList, SearchRequest, VectorState
+from cluster.contract import (
+    Answer,
+    Coverage,
+    Doubt,
+    EvidenceForm,
+    Hit,
+    Piece,
+    RankedList,
+    SearchRequest,
+    VectorState,
+)
 from cluster.coverage import miss_of
 from cluster.discovery import Discovery, Shown
 from cluster.dispatcher import Dispatcher
 from cluster.documents import Library, fetch
 from cluster.embedder import Embedder
 from cluster.errors import InvalidRequest, ShardUnavailable
-from cluster.evidence import Evidence, Finalist, assemble
+from cluster.evidence import Evidence, assemble
 from cluster.explain import similarity_part, term_parts
 from cluster.fanout import Replies
+from cluster.flags import FULL_HITS
 from cluster.fleet import Fleet
+from cluster.merge import Pool
 from cluster.partition import shard_of
 from cluster.query import AnalyzedRequest, plan_query
-from cluster.query_vectors import QueryVector, QueryVectors
+from cluster.query_vectors import NOT_ASKED, QueryVector, QueryVectors
 from cluster.ranker import Ranker
 from cluster.retrieval import Retrieval, Retrieved, cuts_of
 from cluster.shard_map import ShardMap
@@ -36,6 +49,9 @@ DOCUMENT_CACHE_BYTES: Final = 64 * 2**20
 
 SCOPES: Final = 4096
 """Scopes whose number of authorized records is remembered, so that the next search of them needs one round."""
+
+POSITIONS: Final = 256
+"""Index positions whose token is remembered; searches between two changes all have the same."""
 
 RESERVED_MS: Final = 100
 """Time kept back from the fan-out at most, so that a hung shard leaves the others' documents time to arrive."""
@@ -55,7 +71,7 @@ class Router:
         absence: what answers say of vectors where the embedder is None: see ``QueryVectors``.
         discovery: how much of the ranked list is shown; the default turns nobody away and shortens nothing.
         max_batch: most queries in one call to a shard.
-        document_cache_bytes: estimated bytes of parsed records kept, 0 for none.
+        document_cache_bytes: estimated bytes of records kept ready, 0 for none.
     """
 
     def __init__(
@@ -88,19 +104,24 @@ class Router:
         watch, fleet = Stopwatch(request.deadline.clock), self._fleet
         question = _plan(request)
         watch.lap("plan")
-        vector = await self._vectors.of(request.query, request.deadline)
+        vector = await self._vector(request)
         watch.lap("embed")
-        retrieval = self._retrieval(request, question, vector, fleet)
+        retrieval = self._retrieval(request, question, vector, fleet, with_bodies=self._library.misses_often)
         found = await retrieval.run(cuts_of(request.budget, self._ranker.bound), whole_list=False)
         self._remember_crowd(request.scope, found)
         watch.lap("search")
         shown = await self._discovery.shown(request, found, fleet.lanes, _before(request.deadline))
-        finalists, replies = await self._look_up(request, found, shown, fleet)
+        pieces, gaps = await self._library.pieces(
+            shown.rows, found.bodies, request.scope, fleet.lanes, request.deadline
+        )
         watch.lap("documents")
-        evidence = assemble(finalists, request.budget)
+        full_hits = FULL_HITS if request.flags.progressive_schema_loading else None
+        evidence = assemble(pieces, _pinned(request, shown.rows), request.budget, full_hits=full_hits)
+        hits = _hits(request, found, shown, pieces, evidence.forms)
         watch.lap("evidence")
-        coverage = fleet.coverage(request.scope, replies)
-        return self._answer(request, found, shown, evidence=evidence, coverage=coverage, watch=watch)
+        # A shard that cannot give its own documents counts as not searched.
+        coverage = fleet.coverage(request.scope, found.replies.without(gaps))
+        return self._answer(request, found, shown, hits=hits, evidence=evidence, coverage=coverage, watch=watch)
 
     async def candidates(self, request: SearchRequest) -> RankedList:
         """The ranked candidates of a request at a cut of ``budget.candidate_k``, before documents and evidence.
@@ -109,8 +130,8 @@ class Router:
             InvalidRequest: as ``search``.
         """
         fleet, question = self._fleet, _plan(request)
-        vector = await self._vectors.of(request.query, request.deadline)
-        retrieval = self._retrieval(request, question, vector, fleet)
+        vector = await self._vector(request)
+        retrieval = self._retrieval(request, question, vector, fleet, with_bodies=False)
         found = await retrieval.run((request.budget.candidate_k,), whole_list=True)
         self._remember_crowd(request.scope, found)
         rows, scores = found.ranking.result(request.pinned, request.budget.rerank_k)
@@ -122,6 +143,7 @@ class Router:
             exact=_doubt(found, coverage) is None,
             coverage=coverage,
             vectors=found.vectors,
+            likenesses=tuple(rows.likenesses.tolist()),
         )
 
     async def documents(self, scope: Scope, ids: Sequence[str], deadline: Deadline) -> tuple[Record, ...]:
@@ -158,38 +180,36 @@ class Router:
         self._fleet.retire()
         self._vectors.close()
 
+    async def _vector(self, request: SearchRequest) -> QueryVector:
+        if not request.flags.hybrid_tool_discovery:
+            return NOT_ASKED
+        return await self._vectors.of(request.query, request.deadline)
+
     def _retrieval(
-        self, request: SearchRequest, question: AnalyzedRequest, vector: QueryVector, fleet: Fleet
+        self,
+        request: SearchRequest,
+        question: AnalyzedRequest,
+        vector: QueryVector,
+        fleet: Fleet,
+        *,
+        with_bodies: bool,
     ) -> Retrieval:
         crowd = self._crowds.get(request.scope.fingerprint) or 0
         deadline = _before(request.deadline)
         return Retrieval(
-            request, question, vector, crowd=crowd, ranker=self._ranker, lanes=fleet.lanes, deadline=deadline
+            request,
+            question,
+            vector,
+            crowd=crowd,
+            ranker=self._ranker,
+            lanes=fleet.lanes,
+            deadline=deadline,
+            with_bodies=with_bodies,
         )
 
     def _remember_crowd(self, scope: Scope, found: Retrieved) -> None:
         if not found.replies.gaps:
             self._crowds.put(scope.fingerprint, found.question.crowd, size_bytes=1)
-
-    async def _look_up(
-        self, request: SearchRequest, found: Retrieved, shown: Shown, fleet: Fleet
-    ) -> tuple[list[Finalist], Replies]:
-        """The result with its records; a shard that cannot give its own counts as not searched."""
-        rows, scores, question = shown.rows, shown.scores, found.question
-        similar = request.explain and question.embedded is not None
-        pieces, gaps = await self._library.pieces(rows, request.scope, fleet.lanes, request.deadline)
-        finalists = [
-            Finalist(
-                piece=pieces[row],
-                score=scores[row],
-                bonus=int(rows.bonuses[row]),
-                pinned=rows.ids[row] in request.pinned,
-                parts=term_parts(row, rows, question, found.mix) if request.explain else (),
-                similarity=similarity_part(row, rows, found.mix) if similar else None,
-            )
-            for row in sorted(pieces)
-        ]
-        return finalists, found.replies.without(gaps)
 
     def _answer(
         self,
@@ -197,17 +217,18 @@ class Router:
         found: Retrieved,
         shown: Shown,
         *,
+        hits: tuple[Hit, ...],
         evidence: Evidence,
         coverage: Coverage,
         watch: Stopwatch,
     ) -> Answer:
-        rows, hits = found.ranking.rows, evidence.hits
-        matching = {record_id for record_id, score in zip(rows.ids, rows.scores.tolist(), strict=True) if score > 0}
+        rows, indexed = found.ranking.rows, shown.rows.scores.tolist()
         spent = Spent(
             candidates=found.ranking.candidates,
             reranked=len(rows.ids),
             evidence=len(hits),
             evidence_tokens=evidence.tokens,
+            evidence_bytes=evidence.json_bytes,
             matched=rows.matched,
             dropped=evidence.dropped,
         )
@@ -215,11 +236,11 @@ class Router:
             request_id=request.request_id,
             hits=hits,
             miss=None if hits else miss_of(coverage, dropped=evidence.dropped, abstained=shown.abstained),
-            plan=self._dispatcher.plan(request.query, hits) if hits else None,
+            plan=self._dispatcher.plan(request.query, hits, request.shape) if hits else None,
             budget=request.budget,
             spent=spent,
             coverage=coverage,
-            truncated=rows.matched > sum(1 for hit in hits if hit.record.id in matching),
+            truncated=rows.matched > sum(indexed[row] > 0 for row in evidence.forms),
             doubt=_doubt(found, coverage),
             vectors=found.vectors,
             index_position=_position(found.replies),
@@ -229,6 +250,7 @@ class Router:
             rounds=found.rounds,
             talk=shown.talk,
             adaptive_k=shown.adaptive_k,
+            flags=request.flags,
         )
 
 
@@ -238,6 +260,36 @@ def _plan(request: SearchRequest) -> AnalyzedRequest:
             "pinned", f"{len(request.pinned)} ids", f"at most evidence_k = {request.budget.evidence_k}"
         )
     return plan_query(request.query)
+
+
+def _pinned(request: SearchRequest, rows: Pool) -> Collection[int]:
+    """The rows that the caller pinned."""
+    return {row for row, record_id in enumerate(rows.ids) if record_id in request.pinned} if request.pinned else ()
+
+
+def _hits(
+    request: SearchRequest,
+    found: Retrieved,
+    shown: Shown,
+    pieces: Mapping[int, Piece],
+    forms: Mapping[int, EvidenceForm],
+) -> tuple[Hit, ...]:
+    """The rows that fit, in their order."""
+    rows, explain = shown.rows, request.explain
+    similar = explain and found.question.embedded is not None
+    bonuses = rows.bonuses.tolist()
+    return tuple(
+        Hit(
+            record=pieces[row],
+            score=shown.scores[row],
+            form=form,
+            pinned=rows.ids[row] in request.pinned,
+            parts=term_parts(row, rows, found.question, found.mix) if explain else (),
+            bonus=bonuses[row],
+            similarity=similarity_part(row, rows, found.mix) if similar else None,
+        )
+        for row, form in forms.items()
+    )
 
 
 def _before(deadline: Deadline) -> Deadline:
@@ -252,5 +304,9 @@ def _doubt(found: Retrieved, coverage: Coverage) -> Doubt | None:
 
 def _position(replies: Replies) -> str:
     """Opaque token of the states that were searched; equal states of equal shards give equal tokens."""
-    states = sorted((shard, hits.seq) for shard, hits in replies.hits.items())
-    return hashlib.blake2b(repr(states).encode(), digest_size=8).hexdigest()
+    return _digest(tuple(sorted([(shard, hits.seq) for shard, hits in replies.hits.items()])))
+
+
+@lru_cache(maxsize=POSITIONS)
+def _digest(states: tuple[tuple[int, int], ...]) -> str:
+    return hashlib.blake2b(repr(list(states)).encode(), digest_size=8).hexdigest()

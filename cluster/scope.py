@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -28,8 +28,12 @@ from shards.scope import Denial, Grant, Narrowing, Scope
 
 _NAME: Final = re.compile(NAME_PATTERN)
 _LIST_NAME: Final = re.compile(LIST_PATTERN)
-_OPEN: Final = Narrowing()
+OPEN: Final = Narrowing()
+"""No narrowing."""
+
 _CACHED_SCOPES: Final = 4096
+_CACHED_VALUES: Final = 16
+"""Values of a narrowing whose scope is kept, so that no request chooses how much memory that takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +79,9 @@ class Policy:
         self.version: Final = _version(rules)
         self.modes: Final = frozenset(rules.modes)
         self.roles: Final = frozenset(rules.roles)
-        # The key is the whole principal, so an entry can never serve another caller. Narrowed scopes are not kept:
-        # a request chooses their size.
+        # The keys hold the whole principal, so an entry can never serve another caller.
         self._open = lru_cache(maxsize=_CACHED_SCOPES)(self._compile)
+        self._narrowed = lru_cache(maxsize=_CACHED_SCOPES)(self._narrow)
 
     def __reduce__(self) -> tuple[type["Policy"], tuple[PolicyFile]]:
         return Policy, (self._rules,)
@@ -91,7 +95,7 @@ class Policy:
         """
         return cls(read_policy_file(path))
 
-    def compile(self, principal: Principal, narrowing: Narrowing = _OPEN) -> Scope:
+    def compile(self, principal: Principal, narrowing: Narrowing = OPEN) -> Scope:
         """What ``principal`` may see, narrowed; the narrowed scope admits a subset of the open one.
 
         ``narrowing.grant_list`` is the registry's name of a list (``grant_list_key``).
@@ -100,9 +104,14 @@ class Policy:
             InvalidRequest: if the narrowing names a grant list that is not the principal's tenant's, or that cannot be
                 added to those the credential and the policy already ask for.
         """
+        if narrowing is OPEN or narrowing == OPEN:
+            return self._open(principal)
+        values = (getattr(narrowing, part.name) for part in fields(Narrowing))
+        few = sum(len(value) for value in values if isinstance(value, frozenset)) <= _CACHED_VALUES
+        return (self._narrowed if few else self._narrow)(principal, narrowing)
+
+    def _narrow(self, principal: Principal, narrowing: Narrowing) -> Scope:
         scope = self._open(principal)
-        if narrowing == _OPEN:
-            return scope
         narrowed = replace(scope, narrowing=replace(narrowing, grant_list=scope.narrowing.grant_list))
         if narrowing.grant_list is None:
             return narrowed

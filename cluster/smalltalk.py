@@ -6,7 +6,7 @@ It knows no record and decides nothing: that a request sounds like talk is one s
 import hashlib
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -73,6 +73,7 @@ class SmallTalk:
     Attributes:
         version: a digest of the topics.
         topics_of: positions of the topics that a term says; terms of none are left out.
+        saying: positions of the topics that each of ``Topic.says`` is of.
         concepts: of all topics, at most ``MAX_TERMS``.
         work: phrases of requests that are no talk.
     """
@@ -80,6 +81,7 @@ class SmallTalk:
     version: str
     topics: tuple[Topic, ...]
     topics_of: dict[str, frozenset[int]] = field(repr=False)
+    saying: dict[str, frozenset[int]] = field(repr=False)
     concepts: tuple[str, ...]
     work: tuple[str, ...]
 
@@ -98,10 +100,6 @@ class SmallTalk:
     @classmethod
     def of(cls, topics: Sequence[Topic], work: Sequence[str]) -> Self:
         """These topics and phrases."""
-        said: dict[str, set[int]] = {}
-        for position, topic in enumerate(topics):
-            for term in topic.terms:
-                said.setdefault(term, set()).add(position)
         concepts = (concept for topic in topics for concept in topic.concepts)
         told = [
             (topic.name, topic.social, sorted(topic.terms), topic.names, topic.phrases, sorted(topic.says))
@@ -110,24 +108,28 @@ class SmallTalk:
         return cls(
             version=hashlib.blake2b(repr((told, work)).encode(), digest_size=4).hexdigest(),
             topics=tuple(topics),
-            topics_of={term: frozenset(positions) for term, positions in said.items()},
+            topics_of=_places([topic.terms for topic in topics]),
+            saying=_places([topic.says for topic in topics]),
             concepts=tuple(dict.fromkeys(concepts))[:MAX_TERMS],
             work=tuple(work),
         )
 
     def said_in(self, text: str) -> frozenset[int]:
         """Positions of the topics of a text of which every part, from pause to pause, is a whole thing to say."""
-        parts = [key for part in _PAUSE.split(text) if (key := name_key(part))]
-        topics = [self._saying(key) for key in parts]
-        return frozenset().union(*topics) if all(topics) else frozenset()
-
-    def _saying(self, key: str) -> frozenset[int]:
-        return frozenset(place for place, topic in enumerate(self.topics) if key in topic.says)
+        topics: frozenset[int] = frozenset()
+        for part in _PAUSE.split(text):
+            if key := name_key(part):
+                if key not in self.saying:
+                    return frozenset()
+                topics |= self.saying[key]
+        return topics
 
     def speaks(self, term: str, frequency: int, authorized: int) -> frozenset[int]:
         """Positions of the topics that a query's term speaks for, where so many of the authorized records hold it."""
-        topics = self.topics_of.get(term, frozenset())
-        if not frequency or not topics:
+        topics = self.topics_of.get(term)
+        if topics is None:
+            return frozenset()
+        if not frequency:
             return topics
         return frozenset(place for place in topics if self.topics[place].social and _few(frequency, authorized))
 
@@ -152,6 +154,15 @@ class SmallTalk:
         if len(served & everyday) < EVERYDAY:
             return frozenset(served)
         return frozenset(everyday) if served <= everyday else frozenset(range(len(self.topics)))
+
+
+def _places(said: Sequence[Collection[str]]) -> dict[str, frozenset[int]]:
+    """The places in ``said`` at which each text stands."""
+    places: dict[str, set[int]] = {}
+    for place, texts in enumerate(said):
+        for text in texts:
+            places.setdefault(text, set()).add(place)
+    return {text: frozenset(found) for text, found in places.items()}
 
 
 def _few(count: int, authorized: int) -> bool:

@@ -44,6 +44,15 @@ def read_yaml(path: Path) -> Json:
     Raises:
         InvalidConfiguration: if the file cannot be read, is larger than ``MAX_BYTES``, or is not strict YAML.
     """
+    return parse_yaml(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """What stands in the configuration file at ``path``.
+
+    Raises:
+        InvalidConfiguration: if the file cannot be read or is larger than ``MAX_BYTES``.
+    """
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -51,7 +60,7 @@ def read_yaml(path: Path) -> Json:
         raise InvalidConfiguration(str(path), exc.strerror or type(exc).__name__, "a readable file") from exc
     if len(raw) > MAX_BYTES:
         raise InvalidConfiguration(str(path), "a larger file", f"a file of at most {MAX_BYTES} bytes")
-    return parse_yaml(raw, str(path))
+    return raw
 
 
 def parse_yaml(raw: bytes, source: str) -> Json:

@@ -12,8 +12,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from cluster.control import ClusterStatus, EmbeddingState, EmbeddingStatus, Receipt
-from cluster.copies import Launch
+from cluster.copies import Copy, Launch
+from cluster.duplicate_store import ConfirmedPair, DuplicateStore
 from cluster.embedding import Embedding, VectorSource
+from cluster.errors import ShardUnavailable
+from cluster.export_store import ExportStore
+from cluster.exports import ExportDesk, Exporter, ExportOrder, ExportPage
 from cluster.finishing import Finishing
 from cluster.follower import Follower
 from cluster.keeper import Keeper
@@ -22,10 +26,16 @@ from cluster.partition import bucket_range
 from cluster.registry import Registry
 from cluster.registry_values import RegistryCounts
 from cluster.roster import MapView, Roster
+from cluster.wordless import wordless
 from cluster.writes import RegistryWrites
+from shards.errors import ShardError
+from shards.messages import Listing, ListingRequest
 from shards.record import BUCKETS, Record, Status
 
 _log = logging.getLogger(__name__)
+
+_LISTING_TIMEOUT_S: Final = 10.0
+"""For one copy to list what an export asks for: 0.1 s of 100,000 records, behind the searches that wait there."""
 
 _NO_EMBEDDING: Final = EmbeddingStatus(state=EmbeddingState.OFF)
 
@@ -52,6 +62,7 @@ class Supervisor:
     time is killed first. Changes reach the copies under one lock, so all ready ones stand at the same seq.
 
     Args:
+        exports: keeps the exports; without one it is made over the registry with the shipped limits.
         vectors: where the records' vectors come from; None is a search by words alone.
     """
 
@@ -64,10 +75,13 @@ class Supervisor:
         shards: int,
         copies: int,
         pace: Pace,
+        exports: ExportDesk | None = None,
         vectors: VectorSource | None = None,
     ) -> None:
         self._registry = registry
         self._writes = RegistryWrites(registry)
+        self._duplicates = DuplicateStore(registry.engine)
+        self._exports = ExportDesk(ExportStore(registry.engine)) if exports is None else exports
         self._shards = shards
         self._roster = Roster(shards=shards, copies=copies)
         self._pace = pace
@@ -116,7 +130,7 @@ class Supervisor:
         def ended(task: asyncio.Task[None]) -> None:
             # A defect there must not end the searches by words here.
             if not task.cancelled() and (fault := task.exception()) is not None:
-                _log.critical("embedding_ended", exc_info=fault)
+                _log.critical("embedding_ended", exc_info=wordless(fault))
                 embedding.broken(fault)
 
         for work in (embedding.run(), finishing.run()):
@@ -204,11 +218,57 @@ class Supervisor:
         """See ``ControlPlane.delete_grant_list``."""
         return await self._write(lambda: self._writes.delete_grant_list(tenant, name))
 
+    async def open_export(self, order: ExportOrder) -> ExportPage:
+        """See ``ControlPlane.open_export``."""
+        self._exports.admit(order.exporter)
+        # Nothing is written to a copy or let in meanwhile: all copies list the state at one seq.
+        async with self._follower.lock:
+            await self._follower.catch_up()
+            copies = [(shard, self._serving(shard)) for shard in range(self._shards)]
+            listings = await asyncio.gather(*(_listing(shard, copy, order.listing) for shard, copy in copies))
+        return await asyncio.to_thread(self._exports.open, order, listings)
+
+    async def export_page(self, exporter: Exporter, cursor: str, page_size: int | None = None) -> ExportPage:
+        """See ``ControlPlane.export_page``."""
+        self._exports.admit(exporter)
+        return await asyncio.to_thread(self._exports.page, exporter, cursor, page_size)
+
+    async def confirm_duplicate(self, pair: ConfirmedPair) -> None:
+        """See ``ControlPlane.confirm_duplicate``."""
+        await asyncio.to_thread(self._duplicates.put, pair)
+
+    async def withdraw_duplicate(self, duplicate: str) -> bool:
+        """See ``ControlPlane.withdraw_duplicate``."""
+        return await asyncio.to_thread(self._duplicates.drop, duplicate)
+
+    async def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
+        """See ``ControlPlane.confirmed_duplicates``."""
+        return await asyncio.to_thread(self._duplicates.of, ids)
+
+    def _serving(self, shard: int) -> Copy:
+        slot = self._roster.serving()[shard]
+        if slot is None or slot.copy is None:
+            raise ShardUnavailable(shard, "loading")
+        return slot.copy
+
     async def _write(self, write: Callable[[], Receipt]) -> Receipt:
         async with self._follower.lock:
             receipt = await asyncio.to_thread(write)
             await self._follower.catch_up()
             return receipt
+
+
+async def _listing(shard: int, copy: Copy, request: ListingRequest) -> Listing:
+    """What a copy lists; whether it is hung is for its health check to say.
+
+    Raises:
+        ShardUnavailable: if it does not come.
+    """
+    try:
+        async with asyncio.timeout(_LISTING_TIMEOUT_S):
+            return await copy.listing(request)
+    except (TimeoutError, ShardError) as exc:
+        raise ShardUnavailable(shard, type(exc).__name__) from exc
 
 
 def _alive(counts: RegistryCounts) -> int:

@@ -18,7 +18,7 @@ def estimate_tokens(text: str) -> int:
     vocabularies of current models lie below that for prose, so that a budget is kept rather than overrun.
     """
     raw = text.encode("utf-8", "surrogatepass")
-    foreign = len(raw.translate(None, _ASCII))
+    foreign = 0 if text.isascii() else len(raw.translate(None, _ASCII))
     words = len(raw.translate(None, _PUNCTUATION)) - foreign
     marks = len(raw) - foreign - words
     return -(-(3 * words + 6 * marks + 4 * foreign) // 12)

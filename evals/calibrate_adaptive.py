@@ -6,6 +6,7 @@ models the curve for answers with vectors stays as it is.
 
 import asyncio
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -53,8 +54,8 @@ _HEAD: Final = """\
 # How many of the ranked records an answer shows where K is adaptive: those that score at least share/1024 of the best,
 # and the best of them, least in number, in any case; never more than the request's k.
 # Written by: python -m evals.calibrate_adaptive, on one half of the {fitted} requests: the curve with the lowest
-# average K at which {kept} of those that find a relevant record at K = {fixed} still find it; where that takes
-# more than {most}, the curve that keeps most.
+# average K at which {kept}, and a standard error more, of those that find a relevant record at K = {fixed} still find
+# it; where that takes more than {most}, the curve that keeps most.
 name: ratio
 """
 
@@ -84,13 +85,15 @@ def effect_of(curve: Curve, lists: Sequence[Ranked]) -> Effect:
 
 
 def fit(lists: Sequence[Ranked]) -> Curve:
-    """The cheapest curve that keeps ``KEPT``; if that costs more than ``MOST_K``, the one that keeps most for that.
+    """The cheapest curve that keeps ``KEPT`` and a standard error more, so that the half not seen is likely to keep it.
 
-    Of those the longest: what the half that is not seen needs is then more likely in.
+    If that costs more than ``MOST_K``, the one that keeps most for that.
     """
+    found = sum(one.first is not None for one in lists)
+    wanted = KEPT + math.sqrt(KEPT * (1 - KEPT) / max(1, found))
     curves = [Curve(share=share, least=least) for share in SHARES for least in LEASTS]
     affordable = [(effect, curve) for curve in curves if (effect := effect_of(curve, lists)).k <= MOST_K]
-    enough = [(effect.k, curve.share, curve) for effect, curve in affordable if effect.kept >= KEPT]
+    enough = [(effect.k, curve.share, curve) for effect, curve in affordable if effect.kept >= wanted]
     if enough:
         return min(enough, key=lambda one: one[:2])[-1]
     return max(affordable, key=lambda one: (one[0].kept, one[0].k))[1]

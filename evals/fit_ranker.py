@@ -8,7 +8,7 @@ value of a mix is the mean of recall@1, @5 and @10, a set counting as much as an
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import groupby, product
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import yaml
 
 from cluster.embedder import Embedder
-from cluster.ranker import crowded
+from cluster.ranker import Crowding
 from cluster.vector_cache import VectorCache
 from evals.data import read_questions, read_tools
 from evals.embedders import open_embedder
@@ -28,6 +28,9 @@ from shards.messages import ScoreMix
 
 MOST_QUESTIONS: Final = 1_000
 """Of one set."""
+
+MOST_AMONG_ALL: Final = 150
+"""Of one set that is asked of everything at once."""
 
 KS: Final = (1, 5, 10)
 
@@ -42,7 +45,12 @@ HYBRID: Final = tuple(
     ScoreMix(impact=4, name=name, presence=presence, similarity=similarity)
     for name, presence, similarity in product((2, 3), (150, 225), (250, 500, 750, 1000, 1250, 1500, 2000, 2500, 3000))
 )
-CROWDINGS: Final = (75, 80, 85, 90, 95, 100)
+CROWDINGS: Final = tuple(
+    Crowding(percent=percent, doublings=doublings) for percent, doublings in product((80, 85, 90, 95), (5, 6, 8, 10))
+)
+ALONE: Final = Crowding(percent=100, doublings=0)
+"""No crowding: a search by words alone has none."""
+
 
 RANKER_FILE: Final = Path(__file__).parent.parent / "configs" / "ranker.yaml"
 
@@ -55,14 +63,26 @@ _EVERY: Final = ("minilm", "use", "e5")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DevSet:
-    """A folder of development data, one of its query files, and the models that its languages would ask anyway."""
+    """A folder of development data, one of its query files, and the models that its languages would ask anyway.
+
+    Attributes:
+        tools: file of the catalogue, from the folder of all sets; empty for the set's own.
+        most: questions that are drawn.
+    """
 
     folder: str
     queries: str = "queries.dev.jsonl.gz"
     models: tuple[str, ...] = _ENGLISH
+    tools: str = ""
+    most: int = MOST_QUESTIONS
+
+    @property
+    def catalogue(self) -> str:
+        """The file of the catalogue, from the folder of all sets."""
+        return self.tools or f"{self.folder}/tools.jsonl.gz"
 
 
-DEV_SETS: Final[Mapping[str, DevSet]] = {
+_ALONE: Final[Mapping[str, DevSet]] = {
     "aws": DevSet(folder="aws"),
     "azure-cli": DevSet(folder="azure-cli"),
     "tencent": DevSet(folder="tencent", models=("use",)),
@@ -77,6 +97,14 @@ DEV_SETS: Final[Mapping[str, DevSet]] = {
     "hesabix": DevSet(folder="hesabix", models=_EVERY),
     "hesabix-colloquial": DevSet(folder="hesabix", queries="queries.colloquial.dev.jsonl.gz", models=_EVERY),
 }
+
+_AMONG_ALL: Final[Mapping[str, DevSet]] = {
+    f"{name} of all": replace(_ALONE[name], models=_ENGLISH, tools="catalog-100k.parquet", most=MOST_AMONG_ALL)
+    for name in ("aws", "azure-cli", "tencent", "metatool", "bfcl", "stabletoolbench")
+}
+"""The same questions asked of 149,005 tools: without them, nothing tells how similarity fares among so many."""
+
+DEV_SETS: Final = {**_ALONE, **_AMONG_ALL}
 
 Values = npt.NDArray[np.float64]
 
@@ -99,7 +127,7 @@ class Tried:
         return np.asarray(found.mean(axis=0), np.float64)
 
 
-def tried(parts: Sequence[Parts], grid: Sequence[ScoreMix], crowding: int = 100) -> Tried:
+def tried(parts: Sequence[Parts], grid: Sequence[ScoreMix], crowding: Crowding = ALONE) -> Tried:
     """Every question with a relevant id, under every mix of the grid, its similarity crowded."""
     asked = [one for one in parts if one.wanted]
     rows = [next(row for row, most in enumerate(LENGTHS) if most is None or one.length <= most) for one in asked]
@@ -107,8 +135,8 @@ def tried(parts: Sequence[Parts], grid: Sequence[ScoreMix], crowding: int = 100)
     return Tried(rows=np.array(rows, np.int64), recalls=recalls)
 
 
-def _crowded(grid: Sequence[ScoreMix], records: int, crowding: int) -> list[ScoreMix]:
-    return [replace(mix, similarity=crowded(mix.similarity, records, crowding)) for mix in grid]
+def _crowded(grid: Sequence[ScoreMix], records: int, crowding: Crowding) -> list[ScoreMix]:
+    return [replace(mix, similarity=crowding.of(mix.similarity, records)) for mix in grid]
 
 
 def chosen_mixes(sets: Sequence[Tried], grid: Sequence[ScoreMix]) -> list[int]:
@@ -150,35 +178,38 @@ def main(data: Path, vector_cache: Path, names: tuple[str, ...], *, write: bool)
     if write and names:
         raise click.UsageError("--write: the shipped weights are those of all sets; leave --set out")
     cache = VectorCache(f"sqlite:///{vector_cache.absolute()}")
-    embedders: dict[tuple[str, ...], Embedder | None] = {}
-    parts = {}
-    for name in names or DEV_SETS:
-        dev = DEV_SETS[name]
-        if dev.models not in embedders:
-            embedders[dev.models] = open_embedder(dev.models)
-        parts[name] = _parts(name, dev, data, embedders[dev.models], cache)
+    embedders = {models: open_embedder(models) for models in {DEV_SETS[name].models for name in names or DEV_SETS}}
+    parts: dict[str, list[Parts]] = {}
+    for _, same in groupby(names or DEV_SETS, lambda name: (DEV_SETS[name].catalogue, DEV_SETS[name].models)):
+        sets = {name: DEV_SETS[name] for name in same}
+        parts |= _parts(sets, data, embedders[next(iter(sets.values())).models], cache)
     cache.close()
     by_words = {name: tried(found, WORDS) for name, found in parts.items()}
     click.echo("\nmixes, by words alone")
-    words = _fitted({100: by_words}, WORDS)
+    words = _fitted({ALONE: by_words}, WORDS)
     click.echo("\nhybrid")
     hybrid = _fitted(
-        {percent: {name: tried(found, HYBRID, percent) for name, found in parts.items()} for percent in CROWDINGS},
+        {crowd: {name: tried(found, HYBRID, crowd) for name, found in parts.items()} for crowd in CROWDINGS},
         HYBRID,
     )
     if write:
         _write(RANKER_FILE, words, hybrid)
 
 
-def _parts(name: str, dev: DevSet, data: Path, embedder: Embedder | None, cache: VectorCache) -> list[Parts]:
-    records, _ = read_tools([data / dev.folder / "tools.jsonl.gz"])
-    questions = drawn(read_questions(data / dev.folder / dev.queries), MOST_QUESTIONS)
-    with click.progressbar(length=len(records) + len(questions), label=name) as bar:
+def _parts(
+    sets: Mapping[str, DevSet], data: Path, embedder: Embedder | None, cache: VectorCache
+) -> dict[str, list[Parts]]:
+    """Those of sets that share a catalogue."""
+    records, _ = read_tools([data / next(iter(sets.values())).catalogue])
+    asked = {name: drawn(read_questions(data / dev.folder / dev.queries), dev.most) for name, dev in sets.items()}
+    found: dict[str, list[Parts]] = {name: [] for name in sets}
+    length = len(records) + sum(map(len, asked.values()))
+    with click.progressbar(length=length, label=", ".join(sets)) as bar:
         catalogue = Catalogue(records, embedder, cache, bar.update)
-        found = []
-        for question in questions:
-            found.append(catalogue.parts(question))
-            bar.update(1)
+        for name, questions in asked.items():
+            for question in questions:
+                found[name].append(catalogue.parts(question))
+                bar.update(1)
     return found
 
 
@@ -186,11 +217,11 @@ def _parts(name: str, dev: DevSet, data: Path, embedder: Embedder | None, cache:
 class Fit:
     """A crowding and a mix for each row of ``LENGTHS``."""
 
-    crowding: int
+    crowding: Crowding
     mixes: tuple[ScoreMix, ...]
 
 
-def _fitted(tries: Mapping[int, Mapping[str, Tried]], grid: Sequence[ScoreMix]) -> Fit:
+def _fitted(tries: Mapping[Crowding, Mapping[str, Tried]], grid: Sequence[ScoreMix]) -> Fit:
     """The best crowding with its best mixes; shows what each set gets from a fit without it. ``tries`` by crowding."""
     names = list(next(iter(tries.values())))
     click.echo("recall@1/5/10 with weights fitted without the set (with it; by the set's own best)")
@@ -201,21 +232,21 @@ def _fitted(tries: Mapping[int, Mapping[str, Tried]], grid: Sequence[ScoreMix]) 
         without, with_it, own = (_shown(tries[crowding][name].value(chosen)) for crowding, chosen in fits)
         click.echo(f"{name:20} {without}   ({with_it};  {own})")
     crowding, chosen = final
-    click.echo(f"  crowding {crowding}")
+    click.echo(f"  crowding {_crowding_line(crowding)}")
     for most, place in zip(LENGTHS, chosen, strict=True):
         click.echo(f"  {_row(most, grid[place])}")
     return Fit(crowding=crowding, mixes=tuple(grid[place] for place in chosen))
 
 
 def _best_fit(
-    tries: Mapping[int, Mapping[str, Tried]], among: Sequence[str], grid: Sequence[ScoreMix]
-) -> tuple[int, list[int]]:
+    tries: Mapping[Crowding, Mapping[str, Tried]], among: Sequence[str], grid: Sequence[ScoreMix]
+) -> tuple[Crowding, list[int]]:
     fits = []
     for crowding, sets in tries.items():
         kept = [sets[name] for name in among]
         chosen = chosen_mixes(kept, grid)
         fits.append((float(np.mean([one.value(chosen).mean() for one in kept])), crowding, chosen))
-    _, crowding, chosen = max(fits, key=lambda fit: fit[:2])
+    _, crowding, chosen = max(fits, key=lambda fit: fit[0])
     return crowding, chosen
 
 
@@ -228,6 +259,10 @@ def _row(most: int | None, mix: ScoreMix) -> dict[str, int | None]:
     return row | {"similarity": mix.similarity} if mix.similarity else row
 
 
+def _crowding_line(crowding: Crowding) -> str:
+    return f"{{percent: {crowding.percent}, doublings: {crowding.doublings}}}"
+
+
 def _write(path: Path, words: Fit, hybrid: Fit) -> None:
     """Replace the weights of a ranker file; its comments stay."""
     lines, table = [], None
@@ -236,7 +271,7 @@ def _write(path: Path, words: Fit, hybrid: Fit) -> None:
         if line.startswith("  - ") and table is not None:
             continue
         table = line if line in fits else None
-        lines.append(f"crowding: {hybrid.crowding}" if line.startswith("crowding:") else line)
+        lines.append(f"crowding: {_crowding_line(hybrid.crowding)}" if line.startswith("crowding:") else line)
         lines += _lines(fits[line]) if table else []
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -16,7 +16,8 @@ from cluster.query import AnalyzedRequest, plan_query
 from cluster.vector_cache import VectorCache
 from evals.data import Question
 from shards.impacts import postings_of
-from shards.messages import LIKENESS_SHIFT, MOST_LIKENESS, MentionField, ScoreMix
+from shards.mentions import MentionField, key_hash
+from shards.messages import LIKENESS_SHIFT, MOST_LIKENESS, ScoreMix
 from shards.names import name_keys
 from shards.record import Record
 from shards.statistics import frequency_weight
@@ -78,10 +79,10 @@ class Catalogue:
         ordered = sorted(records, key=lambda record: record.id)
         self._places = {record.id: place for place, record in enumerate(ordered)}
         self._postings = _postings(ordered)
-        self._names: dict[str, list[int]] = {}
+        self._names: dict[int, list[int]] = {}
         for place, record in enumerate(ordered):
             for key in name_keys(record):
-                self._names.setdefault(key, []).append(place)
+                self._names.setdefault(key_hash(key), []).append(place)
         self._embedder = embedder
         self._vectors = None if embedder is None else _vectors(ordered, embedder, cache, progress)
 
@@ -113,10 +114,9 @@ class Catalogue:
                 weight = frequency_weight(len(words), len(rows), term_weight)
                 words[rows, :2] += weight * channels
                 words[rows, 2] += weight
-        for mention in request.mentions:
-            if mention.field is MentionField.NAME:
-                for place in self._names.get(mention.key, ()):
-                    words[place, 3] = max(words[place, 3], mention.bonus)
+        for digest, bonus in request.mentions.among(MentionField.NAME).items():
+            for place in self._names.get(digest, ()):
+                words[place, 3] = max(words[place, 3], bonus)
         return words
 
     def _likeness(self, text: str) -> npt.NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 
 from shards.analysis.cjk import pairs
-from shards.analysis.scripts import RUN, is_unsegmented, normalise
+from shards.analysis.scripts import is_unsegmented, normalise, runs_of
 from shards.analyzer import FILLER, tokens_of
 from shards.impacts import postings_of
 from shards.record import Record
@@ -15,7 +15,7 @@ def unheld_words(question: str, record: Record) -> tuple[str, ...]:
     Stop words, words of asking and bare numbers are left out. Of a script without spaces it is the longest pieces.
     """
     held = postings_of(record).keys()
-    runs = RUN.findall(normalise(question))
+    runs = runs_of(normalise(question))
     return tuple(dict.fromkeys(word for run in runs for word in _unheld(run, held)))
 
 

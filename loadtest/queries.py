@@ -34,12 +34,15 @@ def read_queries(path: Path | None = None) -> tuple[str, ...]:
 
 
 def non_repeating(queries: tuple[str, ...], seed: int) -> Iterator[str]:
-    """Endless queries in which no text comes twice: each round is shuffled and tagged with its number.
+    """Endless queries in which hardly a text comes twice: a shuffled round of them, then rounds with words added.
 
-    The tag is a term that no record holds, so it costs a look-up but changes no result.
+    What round n adds are n words of another query: real words, because a made-up one would send every search looking
+    for what it may have meant, which few real queries do.
     """
     random = Random(seed)  # noqa: S311 -- a reproducible order, not a secret
     yield from random.sample(queries, len(queries))
     for round_number in count(1):
         for query in random.sample(queries, len(queries)):
-            yield f"{query} zz{seed}q{round_number}"
+            words = random.choice(queries).split()
+            added = " ".join(random.sample(words, min(round_number, len(words))))
+            yield f"{query} {added}"[:QUERY_LIMIT]

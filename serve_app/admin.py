@@ -5,12 +5,15 @@ caller may neither write nor see and one that does not exist are the same 404; o
 """
 
 import asyncio
-from typing import Final
+from collections.abc import Awaitable
+from typing import Final, TypeVar
 
 from fastapi import FastAPI, Request, Response
 
 from cluster.control import Receipt, WriteOutcome
+from cluster.errors import RegistryUnavailable
 from cluster.scope import is_list_name
+from serve_app import audit
 from serve_app.access import Right
 from serve_app.asking import CALL, Call
 from serve_app.auth_errors import Forbidden
@@ -19,10 +22,13 @@ from serve_app.exchange import EXCHANGE, Exchange
 from serve_app.json_body import parse_body
 from serve_app.patience import LOOK_TIMEOUT_S, WRITE_TIMEOUT_S, within
 from serve_app.problems import NOT_FOUND, FieldError, Refused, invalid_request
+from serve_app.pseudonyms import Of
 from serve_app.routes import json_response, visible_record
 from serve_app.services import Services
 from serve_app.wire import GrantListBody
 from shards.record import Status
+
+T = TypeVar("T")
 
 MAX_BULK_BYTES: Final = 16 * 2**20
 """Largest body of a bulk write; larger catalogues go in several bodies, or through ``shortlist import``."""
@@ -51,8 +57,10 @@ class AdminRoutes:
         body = await exchange.body(MAX_BULK_BYTES, BODY_TIMEOUT_S)
         lines = await asyncio.to_thread(read_lines, body)
         tenants = self._policy.writable_tenants(call.principal)
-        results = await within(WRITE_TIMEOUT_S, write_lines(self._control, lines, tenants))
+        results = await self._confirmed(call, "put", write_lines(self._control, lines, tenants))
         refused, view = report(call.request_id, results)
+        outcome = "applied" if view["applied"] else "nothing_applied"
+        self._tell(call, "put", outcome, lines=len(results), refused=refused, records=view["applied"], seq=view["seq"])
         response = json_response(view)
         response.status_code = 207 if refused else 200
         return response
@@ -61,14 +69,15 @@ class AdminRoutes:
         """Remove a record for good. It is gone from the first search after the answer."""
         call = _call(request)
         tenants = self._policy.writable_tenants(call.principal)
-        receipt = await within(WRITE_TIMEOUT_S, self._control.remove(record_id, tenants))
+        receipt = await self._confirmed(call, "delete", self._control.remove(record_id, tenants))
         return await self._receipt(call, "delete", receipt)
 
     async def disable_record(self, request: Request, record_id: str) -> Response:
         """Take a record out of every answer and keep it; write it again to enable it."""
         call = _call(request)
         tenants = self._policy.writable_tenants(call.principal)
-        receipt = await within(WRITE_TIMEOUT_S, self._control.set_status(record_id, Status.DISABLED, tenants))
+        change = self._control.set_status(record_id, Status.DISABLED, tenants)
+        receipt = await self._confirmed(call, "disable", change)
         return await self._receipt(call, "disable", receipt)
 
     async def put_grants(self, request: Request, name: str) -> Response:
@@ -76,7 +85,9 @@ class AdminRoutes:
         call, exchange = _call(request), _exchange(request)
         _check_list_name(name)
         body = parse_body(GrantListBody, await exchange.body(MAX_LIST_BYTES, BODY_TIMEOUT_S))
-        receipt = await within(WRITE_TIMEOUT_S, self._control.put_grant_list(call.principal.tenant, name, body.ids))
+        change = self._control.put_grant_list(call.principal.tenant, name, body.ids)
+        receipt = await self._confirmed(call, "put_grant_list", change)
+        self._tell_of_list(call, "put_grant_list", receipt)
         return json_response(
             {"request_id": call.request_id, "name": name, "outcome": receipt.outcome, "seq": receipt.seq}
         )
@@ -95,12 +106,30 @@ class AdminRoutes:
         call = _call(request)
         if not is_list_name(name):
             raise Refused(NOT_FOUND)
-        receipt = await within(WRITE_TIMEOUT_S, self._control.delete_grant_list(call.principal.tenant, name))
+        change = self._control.delete_grant_list(call.principal.tenant, name)
+        receipt = await self._confirmed(call, "delete_grant_list", change)
+        self._tell_of_list(call, "delete_grant_list", receipt)
         if receipt.outcome is WriteOutcome.UNKNOWN:
             raise Refused(NOT_FOUND)
         return json_response(
             {"request_id": call.request_id, "name": name, "outcome": receipt.outcome, "seq": receipt.seq}
         )
+
+    async def _confirmed(self, call: Call, verb: str, change: Awaitable[T]) -> T:
+        """What a change came to; one that is not confirmed in time is told as such: it may be done all the same."""
+        try:
+            return await within(WRITE_TIMEOUT_S, change)
+        except RegistryUnavailable:
+            self._tell(call, verb, "unconfirmed")
+            raise
+
+    def _tell(self, call: Call, verb: str, outcome: str, **about: str | int | None) -> None:
+        caller = self._services.pseudonyms.caller(call.principal)
+        audit.wrote(call.request_id, caller, verb=verb, outcome=outcome, **about)
+
+    def _tell_of_list(self, call: Call, verb: str, receipt: Receipt) -> None:
+        name = self._services.pseudonyms.of(Of.LIST, receipt.name)
+        self._tell(call, verb, receipt.outcome.value, list=name, seq=receipt.seq)
 
     async def _receipt(self, call: Call, verb: str, receipt: Receipt) -> Response:
         if receipt.outcome is WriteOutcome.UNKNOWN:
@@ -109,6 +138,8 @@ class AdminRoutes:
                 raise Forbidden(Right.WRITER)
             self._services.inquiries.missing(call.request_id, verb, receipt.name)
             raise Refused(NOT_FOUND)
+        record = self._services.pseudonyms.of(Of.RECORD, receipt.name)
+        self._tell(call, verb, receipt.outcome.value, record=record, seq=receipt.seq)
         return json_response(
             {
                 "request_id": call.request_id,

@@ -10,7 +10,8 @@ import orjson
 from typing_extensions import TypedDict
 
 from cluster.contract import Answer, Coverage, Hit, SimilarityPart, TalkVerdict, TermPart
-from serve_app.record_view import EvidenceView, evidence_view
+from cluster.record_json import EvidenceView
+from serve_app.formats.formatting import Format, FormattedView, formatted_answer
 from shards.record import BUCKETS
 
 
@@ -71,6 +72,7 @@ class BudgetView(TypedDict):
     rerank_k: int
     evidence_k: int
     evidence_tokens: int
+    evidence_bytes: int
     timeout_ms: int
 
 
@@ -81,6 +83,7 @@ class SpentView(TypedDict):
     reranked: int
     evidence: int
     evidence_tokens: int
+    evidence_bytes: int
     matched: int
     dropped: int
 
@@ -124,16 +127,34 @@ class TalkView(TypedDict):
     rule: str
 
 
+class FlagsView(TypedDict):
+    """The ways of answering that held for a request.
+
+    Under ``progressive_schema_loading`` hits after the first few are summaries; the whole record is at
+    ``GET /v1/records/{id}``.
+    """
+
+    progressive_schema_loading: bool
+    adaptive_discovery_k: bool
+    hybrid_tool_discovery: bool
+    vector_candidate_retrieval: bool
+    indexed_candidate_retrieval: bool
+
+
 class AnswerView(TypedDict):
     """Body of a search's answer: ``hits`` or a ``miss``, never both; ``doubt`` says why it is not ``exact``.
 
-    ``adaptive_k`` is the K that the curve of the scores gave, null where the request's own was used. ``talk`` is there
-    where an explanation was asked for, and null where abstention is off or a part of the index did not answer.
+    ``adaptive_k`` is the K that the curve of the scores gave, null where the request's own was used. ``flags`` says
+    which ways of answering held for this request, by its text and the operator's settings. ``talk`` is there where an
+    explanation was asked for, and null where abstention is off or a part of the index did not answer.
+    ``formatted`` is there where a provider's format was asked for; then each hit's ``record`` has only what that format
+    has no place for.
     """
 
     request_id: str
     kind: Literal["hits", "miss"]
     hits: list[HitView]
+    formatted: NotRequired[FormattedView]
     miss: MissView | None
     plan: PlanView | None
     budget: BudgetView
@@ -144,18 +165,29 @@ class AnswerView(TypedDict):
     doubt: Literal["coverage", "cut", "graph", "ranker"] | None
     vectors: VectorsView
     adaptive_k: int | None
+    flags: FlagsView
     talk: NotRequired[TalkView | None]
     index_position: str
     ranker: str
     timings_ms: dict[str, float]
 
 
-def answer_bytes(answer: Answer, *, explain: bool) -> bytes:
-    """The JSON of an answer; ``explain`` adds the parts of each score, and whether it was taken for talk."""
+def answer_bytes(answer: Answer, *, explain: bool, form: Format = "native") -> bytes:
+    """The JSON of an answer; ``explain`` adds the parts of each score, and whether it was taken for talk.
+
+    Raises:
+        InvalidRequest: if there are more tools than the provider of ``form`` takes.
+    """
+    formatted = None if form == "native" else formatted_answer(form, answer)
+    hits = [_hit(rank, hit, explain=explain) for rank, hit in enumerate(answer.hits, start=1)]
+    if formatted:
+        for hit, remainder in zip(hits, formatted.remainders, strict=True):
+            hit["record"] = remainder
     view: dict[str, object] = {
         "request_id": answer.request_id,
         "kind": "miss" if answer.miss else "hits",
-        "hits": [_hit(rank, hit, explain=explain) for rank, hit in enumerate(answer.hits, start=1)],
+        "hits": hits,
+        **({"formatted": formatted.view} if formatted else {}),
         "miss": answer.miss,
         "plan": answer.plan,
         "budget": answer.budget,
@@ -166,6 +198,7 @@ def answer_bytes(answer: Answer, *, explain: bool) -> bytes:
         "doubt": answer.doubt,
         "vectors": answer.vectors,
         "adaptive_k": answer.adaptive_k,
+        "flags": answer.flags,
         **({"talk": talk_view(answer.talk)} if explain else {}),
         "index_position": answer.index_position,
         "ranker": answer.ranker,
@@ -228,17 +261,19 @@ def talk_view(verdict: TalkVerdict | None) -> TalkView | None:
     }
 
 
-def _hit(rank: int, hit: Hit, *, explain: bool) -> HitView:
-    view: HitView = {
+def _hit(rank: int, hit: Hit, *, explain: bool) -> dict[str, object]:
+    """A ``HitView``, for orjson."""
+    record, evidence = hit.record, hit.evidence
+    view: dict[str, object] = {
         "rank": rank,
-        "id": hit.record.id,
-        "name": hit.record.name,
-        "namespace": hit.record.namespace,
+        "id": record.id,
+        "name": record.name,
+        "namespace": record.namespace,
         "score": hit.score,
         "pinned": hit.pinned,
-        "form": hit.form.value,
-        "tokens": hit.tokens,
-        "record": evidence_view(hit.record, hit.form),
+        "form": hit.form,
+        "tokens": evidence.tokens,
+        "record": orjson.Fragment(evidence.json),
     }
     if explain:
         view["bonus"] = hit.bonus

@@ -3,16 +3,23 @@
 It parses no bytes and searches nothing. Headers have no say here.
 """
 
-from dataclasses import dataclass, replace
+import sys
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from cluster.budget import Budget, Deadline
 from cluster.contract import SearchRequest
 from cluster.errors import InvalidRequest
 from cluster.scope import Principal
+from serve_app.formats.formatting import most_tools
 from serve_app.services import Services
+from serve_app.trail import Trail
 from serve_app.wire import QuestionBody, SearchBody
 from shards.record import Kind
+
+BUDGETS: Final = 1024
+"""Budgets that are remembered: callers ask for the same few again and again."""
 
 CALL: Final = "shortlist.call"
 """Where inner applications find the ``Call`` in the ASGI scope; absent on open paths."""
@@ -20,11 +27,15 @@ CALL: Final = "shortlist.call"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One HTTP request that was let in: who, which, and when it arrived on the replica's clock, in seconds."""
+    """One HTTP request that was let in: who, which, and when it arrived on the replica's clock, in seconds.
+
+    ``trail`` is filled in by whoever searches for it.
+    """
 
     principal: Principal
     request_id: str
     arrived_s: float
+    trail: Trail = field(default_factory=Trail)
 
 
 def search_request(services: Services, call: Call, body: SearchBody) -> SearchRequest:
@@ -34,11 +45,14 @@ def search_request(services: Services, call: Call, body: SearchBody) -> SearchRe
         InvalidRequest: naming the field that this caller may not ask so.
     """
     asked = question(services, call, body)
+    if not body.pinned and not body.preferred and not body.explain and body.shape is None:
+        return asked
     return replace(
         asked,
         pinned=_bounded("pinned", body.pinned, asked.budget.evidence_k),
         preferred=_bounded("preferred", body.preferred, asked.budget.candidate_k),
         explain=body.explain,
+        shape=body.shape,
     )
 
 
@@ -56,23 +70,55 @@ def question(services: Services, call: Call, body: QuestionBody) -> SearchReques
         deadline=Deadline(call.arrived_s + budget.timeout_ms / 1000, services.clock),
         request_id=call.request_id,
         min_seq=body.min_seq,
+        flags=services.flags.now.of(body.query),
     )
 
 
 def _budget(services: Services, principal: Principal, body: QuestionBody) -> Budget:
     """The server's budget of the kind, with ``k`` places in the answer, lowered as asked."""
     own = services.budgets[Kind.PASSAGE if body.narrow.passages_only else Kind.TOOL]
-    ceiling = min(services.policy.k_ceiling(principal.mode), own.rerank_k)
+    ceiling = min(services.policy.k_ceiling(principal.mode), own.rerank_k, _most_tools(body))
     if body.k is not None and not 1 <= body.k <= ceiling:
         raise InvalidRequest("k", str(body.k), f"an integer from 1 to {ceiling}")
     places = min(own.evidence_k, ceiling) if body.k is None else body.k
-    return replace(own, evidence_k=places).lowered(
-        candidate_k=body.budget.candidate_k,
-        rerank_k=body.budget.rerank_k,
-        evidence_k=body.budget.evidence_k,
-        evidence_tokens=body.budget.evidence_tokens,
-        timeout_ms=body.budget.timeout_ms,
+    asked = body.budget
+    return _lowered(
+        own,
+        places,
+        asked.candidate_k,
+        asked.rerank_k,
+        asked.evidence_k,
+        asked.evidence_tokens,
+        asked.evidence_bytes,
+        asked.timeout_ms,
     )
+
+
+@lru_cache(maxsize=BUDGETS)
+def _lowered(  # noqa: PLR0917 -- a cache key is positional
+    own: Budget,
+    places: int,
+    candidate_k: int | None,
+    rerank_k: int | None,
+    evidence_k: int | None,
+    evidence_tokens: int | None,
+    evidence_bytes: int | None,
+    timeout_ms: int | None,
+) -> Budget:
+    return replace(own, evidence_k=places).lowered(
+        candidate_k=candidate_k,
+        rerank_k=rerank_k,
+        evidence_k=evidence_k,
+        evidence_tokens=evidence_tokens,
+        evidence_bytes=evidence_bytes,
+        timeout_ms=timeout_ms,
+    )
+
+
+def _most_tools(body: QuestionBody) -> int:
+    """What the provider takes of tools; more would have to be left out after they were found."""
+    limit = most_tools(body.format) if isinstance(body, SearchBody) and not body.narrow.passages_only else None
+    return sys.maxsize if limit is None else limit
 
 
 def _bounded(field: str, ids: list[str], most: int) -> tuple[str, ...]:

@@ -6,10 +6,12 @@ It authenticates nobody and knows no route.
 import asyncio
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from serve_app.problems import MEDIA_TYPE, Code, Problem, Refused
+from serve_app.trail import Trail
 
 ASGIScope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -17,13 +19,20 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 ASGIApp = Callable[[ASGIScope, Receive, Send], Awaitable[None]]
 
+SendEvent = Callable[[str, bytes], Awaitable[None]]
+"""Sends a server-sent event of this name; its data is JSON on one line."""
+
 JSON: Final = "application/json"
+EVENT_STREAM: Final = "text/event-stream"
 
 EXCHANGE: Final = "shortlist.exchange"
 """Where inner applications find the ``Exchange`` in the ASGI scope."""
 
 LAST_LOOK_S: Final = 0.02
 """A body whose time is over gets this much more: enough to read what already lies in the socket."""
+
+_LINE_ENDS: Final = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
+"""Some readers of event streams take these characters for the end of a line; JSON knows other names for them."""
 
 _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
@@ -40,9 +49,11 @@ class Exchange:
         arrived_s: when the request reached this process, on the replica's clock.
         status: of the response, 0 before it has started.
         outcome: a closed word for the metrics.
+        streaming: events are being sent.
+        trail: what handlers learned of the request, for the logs.
     """
 
-    __slots__ = ("_receive", "_send", "arrived_s", "headers", "outcome", "request_id", "status")
+    __slots__ = ("_receive", "_send", "arrived_s", "headers", "outcome", "request_id", "status", "streaming", "trail")
 
     def __init__(self, scope: ASGIScope, receive: Receive, send: Send, arrived_s: float) -> None:
         self.headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
@@ -50,6 +61,8 @@ class Exchange:
         self.request_id = self._own_id() or secrets.token_hex(8)
         self.status = 0
         self.outcome = "ok"
+        self.streaming = False
+        self.trail = Trail()
         self._receive = receive
         self._send = send
 
@@ -81,9 +94,34 @@ class Exchange:
         await self._respond(status, body, JSON, ())
 
     async def refuse(self, problem: Problem) -> None:
-        """Send a problem."""
+        """Send a problem; as the last event where events are being sent."""
         self.outcome = problem.code.value
+        if self.streaming:
+            await self._event("problem", problem.to_json(self.request_id))
+            await self._end()
+            return
         await self._respond(problem.status, problem.to_json(self.request_id), MEDIA_TYPE, problem.headers)
+
+    @asynccontextmanager
+    async def events(self, pulse_s: float) -> AsyncIterator[SendEvent]:
+        """A response of server-sent events, which ends with the block; a comment every ``pulse_s`` keeps it alive.
+
+        Where the block raises, the response stays open for ``refuse``.
+        """
+        headers = [(b"content-type", EVENT_STREAM.encode()), (b"x-accel-buffering", b"no")]
+        await self.send({"type": "http.response.start", "status": 200, "headers": headers})
+        self.streaming = True
+        pulse = asyncio.create_task(self._pulse(pulse_s))
+        try:
+            yield self._event
+        finally:
+            pulse.cancel()
+        await self._end()
+
+    async def until_gone(self) -> None:
+        """Wait until the caller closes the connection; after ``body`` only."""
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
 
     async def send(self, message: Message) -> None:
         """Pass on a message of an inner application; the response's head gets the headers of every response."""
@@ -100,6 +138,21 @@ class Exchange:
         ]
         await self.send({"type": "http.response.start", "status": status, "headers": headers})
         await self._send({"type": "http.response.body", "body": body})
+
+    async def _event(self, name: str, data: bytes) -> None:
+        for raw, escaped in _LINE_ENDS:
+            data = data.replace(raw, escaped)
+        body = b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def _pulse(self, pulse_s: float) -> None:
+        while True:
+            await asyncio.sleep(pulse_s)
+            await self._send({"type": "http.response.body", "body": b": still here\n\n", "more_body": True})
+
+    async def _end(self) -> None:
+        self.streaming = False
+        await self._send({"type": "http.response.body", "body": b""})
 
     def _common_headers(self) -> tuple[tuple[bytes, bytes], ...]:
         # No cache between here and the caller may hand one caller's answer to another.

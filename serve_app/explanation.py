@@ -11,6 +11,7 @@ from typing import Final, Literal
 import orjson
 from typing_extensions import TypedDict
 
+from cluster.budget import MOST_EVIDENCE_BYTES
 from cluster.contract import Answer, Coverage, Hit, SearchRequest, SimilarityPart, TalkVerdict, TermPart
 from serve_app.answer import (
     CoverageView,
@@ -102,16 +103,23 @@ async def explain_record(services: Services, call: Call, body: ExplainBody) -> E
         Refused: ``not_found`` if the caller may not see the record.
         InvalidRequest: naming the field that this caller may not ask so.
         ShardUnavailable: if the part of the index that would know the record does not answer.
+        Overloaded: if so many questions are ahead of this one that its time would be over before its turn.
     """
     request = replace(question(services, call, body), explain=True)
+    call.trail.asked = request
+    with services.admission.place(request.deadline.remaining_ms() / 1000):
+        return await _explain(services, call, request, body.id)
+
+
+async def _explain(services: Services, call: Call, request: SearchRequest, record_id: str) -> Explanation:
     router, k = services.router, request.budget.evidence_k
     scope = services.policy.compile(call.principal)
-    if not await router.documents(scope, (body.id,), request.deadline):
-        services.inquiries.missing(call.request_id, "explain", body.id)
+    if not await router.documents(scope, (record_id,), request.deadline):
+        services.inquiries.missing(call.request_id, "explain", record_id)
         raise Refused(NOT_FOUND)
-    if not await router.documents(request.scope, (body.id,), request.deadline):
-        return Explanation(id=body.id, outcome=Outcome.FILTERED_BY_NARROWING, k=k)
-    return await _explain_ranked(services, request, body.id)
+    if not await router.documents(request.scope, (record_id,), request.deadline):
+        return Explanation(id=record_id, outcome=Outcome.FILTERED_BY_NARROWING, k=k)
+    return await _explain_ranked(services, request, record_id)
 
 
 async def _explain_ranked(services: Services, request: SearchRequest, record_id: str) -> Explanation:
@@ -157,7 +165,7 @@ def _ended_before(rank: int | None, k: int, answer: Answer) -> Outcome:
 
 async def _measured(services: Services, request: SearchRequest, record_id: str) -> Hit | None:
     """The record as a hit, whatever it scores: it is pinned, with room for its evidence."""
-    roomy = replace(request.budget, evidence_tokens=_ROOM_TOKENS)
+    roomy = replace(request.budget, evidence_tokens=_ROOM_TOKENS, evidence_bytes=MOST_EVIDENCE_BYTES)
     answer = await services.router.search(replace(request, pinned=(record_id,), budget=roomy))
     return next((hit for hit in answer.hits if hit.record.id == record_id), None)
 

@@ -1,6 +1,6 @@
 """The door: a raw ASGI app that times, names and authenticates every request, then hands it to its handler.
 
-Searches and explanations are answered by hand, because FastAPI doubles their cost; all else goes to ``serve_app.rest``.
+Questions are answered by hand, because FastAPI doubles their cost; all else goes to ``serve_app.rest``.
 Nothing of a body is read before its caller is known. This is the process edge: the only broad ``except`` of the app.
 """
 
@@ -9,6 +9,7 @@ from typing import Final
 
 from serve_app import audit
 from serve_app.access import OPEN_PATHS, demand
+from serve_app.answering.route import answer
 from serve_app.asking import CALL, Call
 from serve_app.auth import authorization_of
 from serve_app.exchange import EXCHANGE, ASGIApp, ASGIScope, ClientGone, Exchange, Receive, Send
@@ -19,7 +20,7 @@ from serve_app.services import Services
 
 Handler = Callable[[Services, Call, Exchange], Awaitable[None]]
 
-BY_HAND: Final[dict[str, Handler]] = {"/v1/search": search, "/v1/explain": explain}
+BY_HAND: Final[dict[str, Handler]] = {"/v1/search": search, "/v1/explain": explain, "/v1/answer": answer}
 """Answered by POST, without FastAPI."""
 
 
@@ -52,15 +53,24 @@ class Ingress:
         except ClientGone:
             exchange.outcome = "client_gone"
         except Exception as error:  # noqa: BLE001 -- the process edge: nothing may leave here untyped
-            await _refuse(exchange, error)
+            await self._refuse(exchange, error)
         seconds = self._services.clock() - exchange.arrived_s
-        self._services.metrics.request(_route(scope), exchange.outcome, seconds)
+        route = _route(scope)
+        self._services.metrics.request(route, exchange.outcome, seconds)
+        if (log := self._services.request_log) is not None:
+            log.ended(exchange, route, seconds)
 
     async def _answer(self, scope: ASGIScope, exchange: Exchange, receive: Receive) -> None:
         path: str = scope["path"]
         if path not in OPEN_PATHS:
             principal = self._services.authenticator.authenticate(authorization_of(exchange.headers))
-            call = Call(principal=principal, request_id=exchange.request_id, arrived_s=exchange.arrived_s)
+            exchange.trail.principal = principal
+            call = Call(
+                principal=principal,
+                request_id=exchange.request_id,
+                arrived_s=exchange.arrived_s,
+                trail=exchange.trail,
+            )
             if (handler := BY_HAND.get(path)) is not None:
                 if scope["method"] != "POST":
                     raise Refused(method_not_allowed("POST"))
@@ -71,14 +81,13 @@ class Ingress:
         scope[EXCHANGE] = exchange
         await self._rest(scope, receive, exchange.send)
 
-
-async def _refuse(exchange: Exchange, error: Exception) -> None:
-    audit.refused(exchange.request_id, error)
-    problem = problem_of(error)
-    if problem.code is Code.INTERNAL:
-        audit.failed(exchange.request_id, error)
-    if not exchange.status:
-        await exchange.refuse(problem)
+    async def _refuse(self, exchange: Exchange, error: Exception) -> None:
+        audit.refused(exchange.request_id, error, self._services.pseudonyms.caller(exchange.trail.principal))
+        problem = problem_of(error)
+        if problem.code is Code.INTERNAL:
+            audit.failed(exchange.request_id, error)
+        if not exchange.status or exchange.streaming:
+            await exchange.refuse(problem)
 
 
 def _route(scope: ASGIScope) -> str:

@@ -9,6 +9,9 @@ from cluster.errors import RegistryUnavailable
 LOOK_TIMEOUT_S: Final = 2.0
 """For a question."""
 
+EXPORT_TIMEOUT_S: Final = 20.0
+"""For a page of an export: the first one waits until every shard has listed what it has."""
+
 WRITE_TIMEOUT_S: Final = 60.0
 """For a write, which waits for the disk and for every shard. One that was given up may have happened: repeat it."""
 

@@ -12,7 +12,18 @@ import orjson
 from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
-from cluster.errors import InvalidRequest, RegistryUnavailable, ShardUnavailable, StaleVersion, UnknownGrantList
+from cluster.errors import (
+    ExpiredExport,
+    ExportsExceeded,
+    ExportTooLarge,
+    InvalidRequest,
+    RegistryUnavailable,
+    ShardUnavailable,
+    StaleVersion,
+    UnknownExport,
+    UnknownGrantList,
+)
+from serve_app.admission import Overloaded
 from serve_app.auth_errors import FORBIDDEN_DETAIL, UNAUTHENTICATED_DETAIL, Forbidden, Unauthenticated
 from shards.errors import InvalidRecord, ShardNotReady
 
@@ -33,6 +44,10 @@ class Code(StrEnum):
     UNSUPPORTED_ENCODING = "unsupported_encoding"
     INVALID_REQUEST = "invalid_request"
     UNKNOWN_GRANT_LIST = "unknown_grant_list"
+    EXPORT_TOO_LARGE = "export_too_large"
+    EXPIRED_CURSOR = "expired_cursor"
+    TOO_MANY_EXPORTS = "too_many_exports"
+    OVERLOADED = "overloaded"
     INTERNAL = "internal"
     UNAVAILABLE = "unavailable"
 
@@ -103,10 +118,14 @@ _KINDS: Final[dict[Code, tuple[int, str]]] = {
     Code.METHOD_NOT_ALLOWED: (405, "The route has no such method"),
     Code.REQUEST_TIMEOUT: (408, "The body did not arrive in time"),
     Code.STALE_VERSION: (409, "A newer version is stored"),
+    Code.EXPIRED_CURSOR: (410, "The cursor has expired"),
     Code.BODY_TOO_LARGE: (413, "The body is too large"),
     Code.UNSUPPORTED_ENCODING: (415, "The content encoding is not supported"),
     Code.INVALID_REQUEST: (422, "A field of the request is unusable"),
     Code.UNKNOWN_GRANT_LIST: (422, "The grant list is not known"),
+    Code.EXPORT_TOO_LARGE: (422, "The export would be too large"),
+    Code.TOO_MANY_EXPORTS: (429, "A limit of exports is reached"),
+    Code.OVERLOADED: (429, "Too many questions are waiting"),
     Code.INTERNAL: (500, "Internal error"),
     Code.UNAVAILABLE: (503, "The service cannot do this now"),
 }
@@ -131,6 +150,9 @@ _FIXED: Final[dict[type[Exception], Problem]] = {
         detail="No grant list of this name is registered for the caller.",
         errors=(FieldError(field="narrow.grant_list", allowed="the name of a registered grant list"),),
     ),
+    # A cursor of another caller is no cursor here.
+    UnknownExport: NOT_FOUND,
+    ExpiredExport: Problem(code=Code.EXPIRED_CURSOR, detail="The time of this export is over; begin a new one."),
     StaleVersion: Problem(code=Code.STALE_VERSION, detail="The stored version is not older than the one sent."),
     RegistryUnavailable: NOT_READY,
     ShardUnavailable: NOT_READY,
@@ -149,9 +171,25 @@ def problem_of(error: Exception) -> Problem:
         case Unauthenticated():
             challenge = (("www-authenticate", error.challenge),)
             return Problem(code=Code.UNAUTHENTICATED, detail=UNAUTHENTICATED_DETAIL, headers=challenge)
+        case ExportTooLarge() | ExportsExceeded() | Overloaded():
+            return _of_limit(error)
         case HTTPException():
             return _of_router(error)
     return _FIXED.get(type(error), INTERNAL)
+
+
+def _of_limit(error: ExportTooLarge | ExportsExceeded | Overloaded) -> Problem:
+    """A limit that the caller has reached: which, and when to come back where that helps."""
+    if isinstance(error, Overloaded):
+        return overloaded(error.retry_after_s)
+    if isinstance(error, ExportTooLarge):
+        detail = f"More than {error.most} records match, the most that one export may have; narrow it."
+        return Problem(code=Code.EXPORT_TOO_LARGE, detail=detail)
+    return Problem(
+        code=Code.TOO_MANY_EXPORTS,
+        detail=f"{error.limit}: at most {error.most}; try again later.",
+        headers=(("retry-after", str(error.retry_after_s)),),
+    )
 
 
 def _of_router(error: HTTPException) -> Problem:
@@ -164,6 +202,15 @@ def _of_router(error: HTTPException) -> Problem:
 def method_not_allowed(allow: str) -> Problem:
     """The route exists, for other methods; ``allow`` lists them."""
     return Problem(code=Code.METHOD_NOT_ALLOWED, detail=f"This route answers {allow}.", headers=(("allow", allow),))
+
+
+def overloaded(retry_after_s: int) -> Problem:
+    """The answer would come too late; ``Retry-After`` is in whole seconds."""
+    return Problem(
+        code=Code.OVERLOADED,
+        detail="An answer would take longer than the budget of the request; try again later.",
+        headers=(("retry-after", str(retry_after_s)),),
+    )
 
 
 def invalid_request(*errors: FieldError) -> Problem:

@@ -21,7 +21,9 @@ async def search(services: Services, call: Call, exchange: Exchange) -> None:
     body = parse_body(SearchBody, await _body(services, exchange))
     answer = await answer_search(services, call, body)
     exchange.outcome = "miss" if answer.miss else "hits"
-    await exchange.reply(200, answer_bytes(answer, explain=body.explain))
+    await exchange.reply(200, answer_bytes(answer, explain=body.explain, form=body.format))
+    if call.trail.asked is not None:
+        services.shadow.after(call.trail.asked, answer)
 
 
 async def explain(services: Services, call: Call, exchange: Exchange) -> None:
@@ -37,17 +39,26 @@ async def answer_search(services: Services, call: Call, body: SearchBody) -> Ans
     Raises:
         InvalidRequest: naming the field that this caller may not ask so.
         UnknownGrantList: if the search narrows to a list that the caller's tenant has not registered.
+        Overloaded: if so many searches are ahead of this one that its time would be over before its turn.
     """
     request = search_request(services, call, body)
-    answer = await services.router.search(request)
+    call.trail.asked = request
+    with services.admission.place(request.deadline.remaining_ms() / 1000):
+        answer = await services.router.search(request)
+    call.trail.answer = answer
     if answer.miss and answer.miss.reason is MissReason.NOTHING_AUTHORIZED and body.narrow.grant_list:
         # Only here can the list be an unknown one, so only here is the control plane asked.
-        await _check_grant_list(services, call, body.narrow.grant_list, request.deadline.remaining_ms() / 1000)
+        await check_grant_list(services, call, body.narrow.grant_list, request.deadline.remaining_ms() / 1000)
     services.metrics.answer(answer)
     return answer
 
 
-async def _check_grant_list(services: Services, call: Call, name: str, timeout_s: float) -> None:
+async def check_grant_list(services: Services, call: Call, name: str, timeout_s: float) -> None:
+    """Say that a list is unknown, where one looked empty.
+
+    Raises:
+        UnknownGrantList: if the caller's tenant has registered none of this name.
+    """
     try:
         known = await within(timeout_s, services.control.grant_list(call.principal.tenant, name))
     except RegistryUnavailable:
@@ -57,6 +68,11 @@ async def _check_grant_list(services: Services, call: Call, name: str, timeout_s
 
 
 async def _body(services: Services, exchange: Exchange) -> bytes:
-    """The body, waited for as long as a search may take: the budget counts from arrival."""
+    """The body, waited for as long as a search may take: the budget counts from arrival.
+
+    Raises:
+        Overloaded: before a byte is read, if the longest of budgets would not be enough for an answer.
+    """
+    services.admission.check(services.longest_s - (services.clock() - exchange.arrived_s))
     timeout_s = services.budgets[Kind.TOOL].timeout_ms / 1000
     return await exchange.body(services.settings.http.max_body_bytes, timeout_s)

@@ -3,6 +3,9 @@
 Callers are authenticated before they get here; this checks the right that the access table asks of each route.
 """
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Final
 
@@ -16,7 +19,9 @@ from serve_app.access import ACCESS, Right, demand, methods_of
 from serve_app.admin import add_admin_routes
 from serve_app.asking import CALL, Call
 from serve_app.auth_errors import Forbidden, Unauthenticated
+from serve_app.duplicates import add_duplicate_routes
 from serve_app.exchange import EXCHANGE, Exchange
+from serve_app.exports import add_export_routes
 from serve_app.problems import MEDIA_TYPE, Code, Refused, method_not_allowed, problem_of
 from serve_app.routes import add_read_routes
 from serve_app.services import Services
@@ -44,18 +49,33 @@ def build_rest(services: Services) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        lifespan=lambda _: _log_closed(services),
         dependencies=[Depends(authorize)],
     )
+
+    async def refuse(request: Request, error: Exception) -> Response:
+        exchange: Exchange = request.scope[EXCHANGE]
+        audit.refused(exchange.request_id, error, services.pseudonyms.caller(exchange.trail.principal))
+        return _problem_response(request, exchange, error)
+
     for kind in (*_TYPED, Exception):
-        app.add_exception_handler(kind, _problem_response)
+        app.add_exception_handler(kind, refuse)
     add_read_routes(app, services)
     add_admin_routes(app, services)
+    add_export_routes(app, services)
+    add_duplicate_routes(app, services)
     return app
 
 
-async def _problem_response(request: Request, error: Exception) -> Response:
-    exchange: Exchange = request.scope[EXCHANGE]
-    audit.refused(exchange.request_id, error)
+@asynccontextmanager
+async def _log_closed(services: Services) -> AsyncIterator[None]:
+    """The lifespan of the endpoint: at its end the lines of all requests are written."""
+    yield
+    if services.request_log is not None:
+        await asyncio.to_thread(services.request_log.close)
+
+
+def _problem_response(request: Request, exchange: Exchange, error: Exception) -> Response:
     problem = problem_of(error)
     if problem.code is Code.METHOD_NOT_ALLOWED:
         # Starlette names the methods of the first route of this path only.

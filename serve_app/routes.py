@@ -4,16 +4,19 @@ They change nothing; who may call them stands in ``serve_app.access``.
 """
 
 from dataclasses import asdict
-from typing import Final
+from typing import Annotated, Final
 
 import orjson
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Query, Request, Response
 
 from cluster.budget import Deadline
 from cluster.control import ClusterStatus
 from cluster.health import Health
+from cluster.record_json import evidence_json
 from serve_app.asking import CALL, Call
 from serve_app.exchange import JSON
+from serve_app.flag_view import flag_figures, flags_view
+from serve_app.formats.formatting import Format, formatted_record
 from serve_app.metrics import CONTENT_TYPE
 from serve_app.openapi import document
 from serve_app.patience import LOOK_TIMEOUT_S, within
@@ -34,18 +37,31 @@ class ReadRoutes:
         self._services = services
         self._ready_until_s = 0.0
 
-    async def record(self, request: Request, record_id: str) -> Response:
-        """One record, if the caller may see it; unknown, hidden, disabled and removed ones are the same 404."""
+    async def record(
+        self, request: Request, record_id: str, form: Annotated[Format, Query(alias="format")] = "native"
+    ) -> Response:
+        """One record, if the caller may see it; unknown, hidden, disabled and removed ones are the same 404.
+
+        In a provider's format it is what an answer in that format shows of it.
+        """
         call: Call = request.scope[CALL]
         found = await visible_record(self._services, call, record_id, from_s=call.arrived_s)
         if found is None:
             self._services.inquiries.missing(call.request_id, "get", record_id)
             raise Refused(NOT_FOUND)
-        return json_response(stored_view(found))
+        if form == "native":
+            return json_response(stored_view(found))
+        evidence = evidence_json(orjson.loads(found.to_json()), with_parameters=True)
+        return json_response(formatted_record(form, evidence))
 
     async def status(self) -> Response:
-        """How the cluster is: every shard copy, counts over all tenants, the index position, the vectors."""
-        return json_response(asdict(await cluster_status(self._services)))
+        """How the cluster is: every shard copy, counts over all tenants, the index position, the vectors.
+
+        Under ``flags`` those of the replica that answers, and how its answers compare with those the other way round.
+        """
+        services = self._services
+        flags = flags_view(services.flags, services.shadow)
+        return json_response({**asdict(await cluster_status(services)), "flags": flags})
 
     async def healthz(self) -> Response:
         """This process answers."""
@@ -64,7 +80,9 @@ class ReadRoutes:
 
     async def metrics(self) -> Response:
         """This replica's figures in the Prometheus text format."""
-        return Response(self._services.metrics.exposition(), media_type=CONTENT_TYPE)
+        services = self._services
+        figures = services.metrics.exposition() + flag_figures(services.flags, services.shadow)
+        return Response(figures, media_type=CONTENT_TYPE)
 
     async def root(self) -> Response:
         """What answers here, and where it says more."""

@@ -10,11 +10,17 @@ from dataclasses import dataclass, field
 from cluster.budget import Budget, Clock
 from cluster.config import Settings
 from cluster.control import ControlPlane
+from cluster.flag_watch import FlagWatch
 from cluster.router import Router
 from cluster.scope import Policy
+from cluster.shadow import Shadow
+from serve_app.admission import Admission
+from serve_app.answering.desk import Desk
 from serve_app.audit import Inquiries
 from serve_app.auth import Authenticator
 from serve_app.metrics import Metrics
+from serve_app.pseudonyms import Pseudonyms
+from serve_app.request_log import RequestLog
 from shards.record import Kind
 
 
@@ -24,8 +30,15 @@ class Services:
 
     Attributes:
         clock: monotonic, in seconds; tests inject their own.
+        request_log: takes a line for each request, None writes none.
+        pseudonyms: of callers and records in the audit log.
         budgets: the settings' ceilings by kind of record, made once.
+        longest_s: the longest of their times, in seconds.
         inquiries: into records that were not shown.
+        admission: the questions at work.
+        desk: where answers are made of evidence.
+        flags: that hold now; whoever runs the replica lets them follow the settings file.
+        shadow: compares answers that were sent with those of the other way.
     """
 
     authenticator: Authenticator
@@ -35,9 +48,24 @@ class Services:
     settings: Settings
     metrics: Metrics
     clock: Clock = time.monotonic
+    request_log: RequestLog | None = None
+    pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
     budgets: Mapping[Kind, Budget] = field(init=False)
+    longest_s: float = field(init=False)
     inquiries: Inquiries = field(init=False)
+    admission: Admission = field(init=False)
+    desk: Desk = field(init=False)
+    flags: FlagWatch = field(init=False)
+    shadow: Shadow = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budgets", {kind: self.settings.budgets.of(kind) for kind in Kind})
+        longest_ms = max(budget.timeout_ms for budget in self.budgets.values())
+        object.__setattr__(self, "longest_s", longest_ms / 1000)
         object.__setattr__(self, "inquiries", Inquiries(self.control))
+        object.__setattr__(self, "admission", Admission(self.clock))
+        object.__setattr__(self, "desk", Desk(self.settings.answers))
+        flags, admission = FlagWatch(self.settings), self.admission
+        object.__setattr__(self, "flags", flags)
+        shadow = Shadow(self.router, plan=lambda: flags.now, busy=lambda: admission.at_work > 0)
+        object.__setattr__(self, "shadow", shadow)

@@ -4,12 +4,15 @@ It does not decide what a caller may see or spend: ``cluster.scope`` and ``serve
 known, null where a narrowing was meant, or empty is an error: a narrowing that was ignored would widen an answer.
 """
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, FailFast, Field, JsonValue, model_validator
 from pydantic_core import PydanticCustomError
 
+from cluster.question_lexicon import AnswerShape
 from cluster.registry_values import LIST_PATTERN, grant_list_key
+from cluster.scope import OPEN
+from serve_app.formats.formatting import Format
 from serve_app.record_wire import MAX_NAME_CHARS
 from shards.scope import Narrowing
 
@@ -75,6 +78,8 @@ class NarrowBody(Body):
 
     def narrowing(self, tenant: str) -> Narrowing:
         """The value of the cluster; the grant list is looked for among those of ``tenant``."""
+        if not self.model_fields_set:
+            return OPEN
         return Narrowing(
             kinds=_set(self.kinds),
             namespaces=_set(self.namespaces),
@@ -100,6 +105,7 @@ class BudgetBody(Body):
     rerank_k: int | None = None
     evidence_k: int | None = None
     evidence_tokens: int | None = None
+    evidence_bytes: int | None = None
     timeout_ms: int | None = None
 
 
@@ -119,12 +125,60 @@ class SearchBody(QuestionBody):
     pinned: Annotated[list[RecordId], Field(max_length=128, description="Always in the result if authorized.")] = []
     preferred: Annotated[list[RecordId], Field(max_length=128, description="Always candidates if authorized.")] = []
     explain: Annotated[bool, Field(description="Add the parts of every score.")] = False
+    shape: Annotated[
+        AnswerShape | None, Field(description="What the answer has to be; left out, the words of the query tell.")
+    ] = None
+    format: Annotated[Format, Field(description="The shape of the evidence: our own, or a provider's.")] = "native"
 
 
 class ExplainBody(QuestionBody):
     """Body of ``POST /v1/explain``: why is this record in the answer to this question, or not."""
 
     id: RecordId
+
+
+class ExportBody(Body):
+    """Body of ``POST /v1/exports``: a new export, or with ``cursor`` the next page of one."""
+
+    cursor: Annotated[
+        str | None, Field(min_length=1, max_length=256, description="Of the page before; query and narrow stay out.")
+    ] = None
+    query: Annotated[
+        str | None,
+        Field(min_length=1, max_length=QUERY_LIMIT, description="Only records that hold one of its words."),
+    ] = None
+    narrow: NarrowBody = NarrowBody()
+    page_size: Annotated[int | None, Field(description="Records of this page; the server's most if left out.")] = None
+
+    @model_validator(mode="after")
+    def _check_cursor(self) -> Self:
+        if self.cursor is not None and self.model_fields_set & {"query", "narrow"}:
+            raise PydanticCustomError("fixed_export", "a cursor without query and narrow, which the export has already")
+        return self
+
+
+class DuplicatesBody(Body):
+    """Body of ``POST /v1/duplicates``: what is like this record, stored under ``id`` or yet to be written?"""
+
+    id: RecordId | None = None
+    record: Annotated[
+        dict[str, JsonValue] | None, Field(description="A record as PUT /v1/records takes it; it is not stored.")
+    ] = None
+    candidates: Annotated[
+        int | None, Field(ge=1, le=50, description="Records to compare it with; at most the server's own number.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _check_subject(self) -> Self:
+        if (self.id is None) == (self.record is None):
+            raise PydanticCustomError("one_subject", "either id or record")
+        return self
+
+
+class ConfirmedBody(Body):
+    """Body of ``PUT /v1/duplicates/{id}``: which record stands for it."""
+
+    canonical: RecordId
 
 
 class GrantListBody(Body):

@@ -5,6 +5,7 @@ snapshots are written beside it, from a state that no longer changes. It knows n
 ``cluster.placement`` makes it, and ends it when it is slow to answer.
 """
 
+import gc
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
@@ -13,16 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import ray
 
-from shards.messages import (
-    Change,
-    Document,
-    DocumentRequest,
-    MissingVector,
-    NewVector,
-    ShardHits,
-    ShardQuery,
-    ShardStatus,
-)
+from shards import packing
+from shards.messages import Change, Listing, ListingRequest, MissingVector, NewVector, ShardStatus
 
 if TYPE_CHECKING:
     from shards.shard import Shard
@@ -34,6 +27,7 @@ class ShardActor:
     def __init__(self, number: int) -> None:
         self._number = number
         self._shard = self._shard_class()(number)
+        self._scopes = packing.ScopeCache()
         self._saver = ThreadPoolExecutor(1, "save")
         self._saves: Future[None] = Future()
 
@@ -44,6 +38,7 @@ class ShardActor:
             CorruptSnapshot: as ``Shard.open``; the empty shard stays.
         """
         self._shard = self._shard_class().open(self._number, Path(directory))
+        _set_aside()
         return self._shard.status().seq
 
     def begin_save(self, directory: str) -> int:
@@ -74,6 +69,7 @@ class ShardActor:
     def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
         """See ``Shard.finish_load``."""
         self._shard.finish_load(seq, grant_lists)
+        _set_aside()
 
     def apply(self, after_seq: int, upto_seq: int, changes: Sequence[Change]) -> int:
         """See ``Shard.apply``."""
@@ -91,13 +87,25 @@ class ShardActor:
         """See ``Shard.build_graph``."""
         return self._shard.build_graph()
 
-    def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
-        """See ``Shard.search``."""
-        return self._shard.search(batch)
+    def search(self, batch: bytes) -> bytes:
+        """See ``Shard.search``; packed, as Ray hands bytes over as they are.
 
-    def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
-        """See ``Shard.documents``."""
-        return self._shard.documents(batch)
+        Raises:
+            MalformedMessage: if these are not packed queries.
+        """
+        return packing.pack_hits(self._shard.search(packing.unpack_queries(batch, self._scopes)))
+
+    def documents(self, batch: bytes) -> bytes:
+        """See ``Shard.documents``; packed.
+
+        Raises:
+            MalformedMessage: if these are not packed requests.
+        """
+        return packing.pack_documents(self._shard.documents(packing.unpack_requests(batch, self._scopes)))
+
+    def listing(self, request: ListingRequest) -> Listing:
+        """See ``Shard.listing``."""
+        return self._shard.listing(request)
 
     def status(self) -> ShardStatus:
         """See ``Shard.status``; also the sign of life that the supervisor waits for."""
@@ -114,6 +122,13 @@ class ShardActor:
         from shards.shard import Shard  # noqa: PLC0415
 
         return Shard
+
+
+def _set_aside() -> None:
+    """Spare searches the walks of the garbage collector over what stays for good: some 100 ms each."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def start_actor(number: int) -> Any:  # noqa: ANN401 -- Ray's actor handles are untyped

@@ -1,16 +1,17 @@
-"""AuthorizedRows: what one principal may see of one part of the index, cached with its term frequencies.
+"""AuthorizedRows: what one principal may see of one part of the index, cached.
 
 Masks survive a change of the index where segment, grant lists and live rows stayed the same. A cached value is found
 only under everything it depends on, so an old one can never answer for a new state; it holds no segment alive.
 """
 
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from shards import kernel
+from shards import frequency_kernel
+from shards.bits import Bits, bits_of
 from shards.cache import BoundedCache
 from shards.grants import GrantLists
 from shards.mask import Mask, admitted
@@ -20,36 +21,43 @@ from shards.scope import Scope
 from shards.segment import Segment
 
 MASK_CACHE_BYTES: Final = 64 << 20
-FREQUENCIES_KEPT: Final = 1024
-_FREQUENCY_BYTES: Final = 96
 _Key = tuple[str, int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AuthorizedRows:
-    """The authorized rows of one part.
+    """The authorized rows of one part: live rows the principal may see.
 
     Attributes:
-        mask: bool[rows], read-only; live rows the principal may see.
+        mask: bool[rows], read-only.
+        bits: the same rows as bits.
         count: how many they are.
-        counted: dictionary row of a term -> authorized records holding it; only a cache.
     """
 
     mask: Mask
+    bits: Bits
     count: int
-    counted: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, mask: Mask) -> Self:
+        """The rows of a mask, which nobody may change from now on."""
+        mask.flags.writeable = False
+        return cls(mask=mask, bits=bits_of(mask), count=int(np.count_nonzero(mask)))
 
     def frequencies(self, postings: Postings, terms: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """int64[n_terms]: authorized records that hold each dictionary row; 0 for row -1."""
-        rows = terms.tolist()
-        missing = [row for row in dict.fromkeys(rows) if row >= 0 and row not in self.counted]
-        if missing:
-            if len(self.counted) + len(missing) > FREQUENCIES_KEPT:
-                self.counted.clear()
-                missing = [row for row in dict.fromkeys(rows) if row >= 0]
-            counts = kernel.frequencies(postings, np.array(missing, np.int64), self.mask)
-            self.counted.update(zip(missing, counts.tolist(), strict=True))
-        return np.array([self.counted[row] if row >= 0 else 0 for row in rows], np.int64)
+        counts = np.zeros(len(terms), np.int64)
+        self.add_frequencies(counts, postings, terms)
+        return counts
+
+    def add_frequencies(self, counts: npt.NDArray[np.int64], postings: Postings, terms: npt.NDArray[np.int64]) -> None:
+        """Add ``frequencies`` to ``counts``. They are not kept: to count them takes as long as to look them up."""
+        frequency_kernel.add_frequencies(counts, postings, terms, self.bits, self.count, len(self.mask))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return self.mask.nbytes + self.bits.nbytes
 
 
 class Authorizer:
@@ -67,10 +75,8 @@ class Authorizer:
             mask = self._mask(scope, part.segment, lists)
             if part.live is not None:
                 mask = mask & part.live
-                mask.flags.writeable = False
-            found = AuthorizedRows(mask=mask, count=int(np.count_nonzero(mask)))
-            frequencies = min(FREQUENCIES_KEPT, len(part.segment.postings.terms))
-            self._rows.put(key, found, len(mask) + _FREQUENCY_BYTES * frequencies)
+            found = AuthorizedRows.of(mask)
+            self._rows.put(key, found, found.nbytes)
         return found
 
     def _mask(self, scope: Scope, segment: Segment, lists: GrantLists) -> Mask:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shards import graph, kernel
+from shards import graph, kernel, pruned
 from shards.authorization import AuthorizedRows
 from shards.deadline import Expired, stop_if
 from shards.messages import ScoreMix, VectorQuery
@@ -59,7 +59,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidates:
-    """The best rows of a part.
+    """The best rows of a part, as many as were asked for or all that score at least the floor.
 
     Attributes:
         matched: authorized rows that score above 0; where ``approximate``, every one that has a vector counts.
@@ -73,8 +73,14 @@ class Candidates:
     approximate: bool
 
 
-def candidates(view: View, asked: Asked, expired: Expired) -> Candidates:
+def candidates(view: View, asked: Asked, floor: int, expired: Expired) -> Candidates:
     """The best rows of a part, and what was found on the way.
+
+    Args:
+        view: of the part.
+        asked: of every part.
+        floor: what so many rows of other parts reach already; a row below it may be left out.
+        expired: whether the time has run out.
 
     Raises:
         OutOfTimeError: if the time runs out.
@@ -82,7 +88,7 @@ def candidates(view: View, asked: Asked, expired: Expired) -> Candidates:
     stop_if(expired)
     compared, mask = view.compared, view.authorized.mask
     if compared is None:
-        top, matched = _top(_scores(view, asked, view.bonus), mask, asked.n)
+        top, matched = _pruned(view, asked, view.bonus, floor)
         return Candidates(top=top, matched=matched, embedded=0, approximate=False)
     by_graph = _asks_a_graph(compared, view.authorized, asked.n)
     if by_graph and (near := _near(compared, view.authorized, asked.n)) is not None:
@@ -90,7 +96,7 @@ def candidates(view: View, asked: Asked, expired: Expired) -> Candidates:
     likenesses, embedded = compared.vectors.likenesses(compared.query, mask, expired)
     alike = np.int32(asked.mix.similarity) * likenesses
     base = view.bonus + alike if len(view.bonus) else alike
-    top, matched = _top(_scores(view, asked, base), mask, asked.n)
+    top, matched = _pruned(view, asked, base, floor)
     return Candidates(top=top, matched=matched, embedded=embedded, approximate=by_graph)
 
 
@@ -126,9 +132,9 @@ def _proposed(view: View, compared: Compared, asked: Asked, near: npt.NDArray[np
     """The best of the near rows and of the best rows by words, all of them scored in full."""
     mask, vectors = view.authorized.mask, compared.vectors
     scores = _scores(view, asked, view.bonus)
-    by_words, matched = _top(scores, mask, asked.n)
+    by_words, _, matched = kernel.top_rows(scores, mask, asked.n)
     proposed = near.copy()
-    proposed[by_words.rows] = True
+    proposed[by_words] = True
     rows = np.flatnonzero(proposed).astype(np.uint16)
     before = scores[rows]
     full = before + np.int32(asked.mix.similarity) * vectors.likenesses_at(compared.query, rows)
@@ -151,7 +157,17 @@ def _scores(view: View, asked: Asked, base: npt.NDArray[np.int32]) -> npt.NDArra
     return kernel.added_up(segment.postings, view.terms, weights=asked.weights, mix=asked.mix, base=start)
 
 
-def _top(scores: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_], n: int) -> tuple[Top, int]:
-    """The best rows, and how many score above 0; ``scores`` of hidden rows are 0 afterwards."""
-    rows, best, matched = kernel.top_rows(scores, mask, n)
-    return Top(rows=rows, scores=best), matched
+def _pruned(view: View, asked: Asked, base: npt.NDArray[np.int32], floor: int) -> tuple[Top, int]:
+    """The best rows from ``floor`` on, ``base`` (as in ``_scores``) included, and how many rows score above 0."""
+    rows, scores, matched = pruned.top_rows(
+        view.part.segment.postings,
+        view.terms,
+        weights=asked.weights,
+        mix=asked.mix,
+        base=base,
+        allowed=view.authorized.bits,
+        count=view.authorized.count,
+        n=asked.n,
+        floor=floor,
+    )
+    return Top(rows=rows, scores=scores), matched

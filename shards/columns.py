@@ -13,7 +13,8 @@ import numpy.typing as npt
 import orjson
 
 from shards.record import Record
-from shards.text_table import TextTable, encoded
+from shards.text_table import TextTable
+from shards.utf8 import encoded
 
 Codes = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
 

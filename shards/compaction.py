@@ -1,6 +1,7 @@
 """Compaction: keeps the number of small parts bounded, so that many small changes do not slow searches down.
 
-Small parts are merged with parts of similar size, so each record is rewritten a logarithmic number of times.
+Small parts are merged with parts of similar size, so each record is rewritten a logarithmic number of times. One change
+rewrites one segment's worth of records at most, in about a second; what is left over waits for the next change.
 """
 
 from typing import Final
@@ -16,22 +17,34 @@ SMALL_ROWS: Final = SEGMENT_ROWS // 2
 SMALL_PARTS: Final = 8
 """Small parts a shard keeps side by side."""
 
+REWRITTEN_ROWS: Final = SEGMENT_ROWS // 2
+"""Rows of mostly dead parts that one change copies, half a second's work; each such part has fewer."""
+
 
 def compacted(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The same live records in parts of which at most ``SMALL_PARTS`` are small and none is half dead."""
-    kept = [_rewritten(part) for part in parts if part.count > 0]
+    """The same live records; where ``parts`` are one small part too many, not more than ``SMALL_PARTS`` are left.
+
+    A part that is mostly dead is rewritten now, or after a later change where the rows of this one are used up.
+    """
+    kept = tuple(part for part in parts if part.count > 0)
     small = sorted((part for part in kept if part.count < SMALL_ROWS), key=lambda part: part.count)
     if len(small) <= SMALL_PARTS:
-        return tuple(kept)
+        return _without_dead_rows(kept, REWRITTEN_ROWS)
     chosen = _similar(small)
-    return (*(part for part in kept if part not in chosen), _merged(chosen))
+    merged_part = _merged(chosen)
+    rest = tuple(part for part in kept if part not in chosen)
+    return (*_without_dead_rows(rest, REWRITTEN_ROWS - merged_part.count), merged_part)
 
 
-def _rewritten(part: Part) -> Part:
-    """The part itself, or a copy of its live rows where those are the minority."""
-    if 2 * part.count >= len(part.segment):
-        return part
-    return _merged([part])
+def _without_dead_rows(parts: tuple[Part, ...], rows: int) -> tuple[Part, ...]:
+    """The parts; the deadest of those that are mostly dead as copies of their live rows, ``rows`` of them at most."""
+    rewritten: dict[int, Part] = {}
+    for part in sorted(parts, key=lambda part: part.count / len(part.segment)):
+        if 2 * part.count >= len(part.segment) or part.count > rows:
+            break
+        rewritten[part.uid] = _merged([part])
+        rows -= part.count
+    return tuple(rewritten.get(part.uid, part) for part in parts)
 
 
 def _merged(parts: list[Part]) -> Part:
@@ -41,9 +54,16 @@ def _merged(parts: list[Part]) -> Part:
 
 
 def _similar(small: list[Part]) -> list[Part]:
-    """The smallest two, then each next one while it is at most twice as large as those before it together."""
-    chosen, rows = small[:2], small[0].count + small[1].count
-    for part in small[2:]:
+    """The smallest parts of similar size: two, then each next one while it is at most twice those before it together.
+
+    Where each part is more than twice as large as the one before it, the smallest two: few rows then, as there are many
+    parts. A single new record is thus never merged into one of many large parts, change after change.
+    """
+    pairs = range(len(small) - 1)
+    first = next((place for place in pairs if small[place + 1].count <= 2 * small[place].count), 0)
+    chosen = small[first : first + 2]
+    rows = chosen[0].count + chosen[1].count
+    for part in small[first + 2 :]:
         if part.count > 2 * rows or rows + part.count > SEGMENT_ROWS:
             break
         chosen.append(part)

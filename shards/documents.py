@@ -18,18 +18,19 @@ class Documents:
 
     Attributes:
         blob: all bodies one after the other.
-        offsets: int64[rows + 1], ascending, from 0 to the length of the blob.
+        offsets: uint32[rows + 1], or int64 for 4 GiB and more; ascending, from 0 to the length of the blob.
     """
 
     blob: bytes | mmap.mmap
-    offsets: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, bodies: Iterable[bytes], lengths: Sequence[int]) -> Self:
         """Documents in the given order; ``lengths`` are those of ``bodies``."""
         offsets = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(np.asarray(lengths, np.int64), out=offsets[1:])
-        return cls(blob=b"".join(bodies), offsets=offsets)
+        fits = offsets[-1] <= np.iinfo(np.uint32).max
+        return cls(blob=b"".join(bodies), offsets=offsets.astype(np.uint32) if fits else offsets)
 
     def body(self, ordinal: int) -> bytes:
         """The body of one record."""

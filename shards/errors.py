@@ -7,6 +7,7 @@ Tree::
     ├── InvalidVector        a vector does not have the form that its embedder's others have
     ├── StaleFeed            a change batch does not continue the shard's sequence
     ├── CorruptSnapshot      a snapshot file fails its checksum or its schema
+    ├── MalformedMessage     bytes that crossed from another process are no message of ours
     └── ShardNotReady        a search reached a shard that has not finished loading
 
 Ray rebuilds an exception from its positional arguments, so each passes all of them to ``super().__init__``.
@@ -65,6 +66,18 @@ class CorruptSnapshot(ShardError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}"
+
+
+class MalformedMessage(ShardError):
+    """Bytes between a router and a shard are cut short, damaged or of another version."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message, reason)
+        self.message = message
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.message}: {self.reason}"
 
 
 class ShardNotReady(ShardError):

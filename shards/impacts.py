@@ -10,7 +10,7 @@ from typing import Final
 
 from shards.analysis.prose import split_summary
 from shards.analysis.schema import schema_text
-from shards.analyzer import Token, actions_of, concepts_of, tokens_of
+from shards.analyzer import Spoken, actions_of, concepts_of, spoken_in
 from shards.record import Record
 
 
@@ -79,7 +79,7 @@ def postings_of(record: Record) -> dict[str, tuple[int, int]]:
         all fields (BM25F, Robertson & Zaragoza 2009, eq. 3.20, with constant lengths) scaled to 255; ``name_q`` is
         255 divided by the number of distinct terms of the name (or the best alias) that holds the term, else 0.
     """
-    fields = [(field, [tokens_of(text) for text in texts]) for field, texts in _fields(record) if any(texts)]
+    fields = [(field, [spoken_in(text) for text in texts]) for field, texts in _fields(record) if any(texts)]
     weighted: dict[str, float] = {}
     words = sum(_add(weighted, field, texts) for field, texts in fields)
     share = RECORD.occurrence(min(words, LONGEST_RECORD))
@@ -87,7 +87,8 @@ def postings_of(record: Record) -> dict[str, tuple[int, int]]:
     coverage = _name_coverage(fields[0][1])
     if len(weighted) > RECORD_TERMS:
         weighted = dict(nsmallest(RECORD_TERMS, weighted.items(), key=lambda item: (-item[1], item[0])))
-    return {term: (_quantised(value * share), coverage.get(term, 0)) for term, value in weighted.items()}
+    shared = ((term, value * share) for term, value in weighted.items())
+    return {term: (round(255 * value / (value + SATURATION)) or 1, coverage.get(term, 0)) for term, value in shared}
 
 
 def _fields(record: Record) -> Iterator[tuple[Field, tuple[str, ...]]]:
@@ -112,51 +113,47 @@ def _fields(record: Record) -> Iterator[tuple[Field, tuple[str, ...]]]:
         yield PROPERTY_VALUES, ("\n".join(schema.values),)
 
 
-def _actions(fields: list[tuple[Field, list[list[Token]]]]) -> Iterator[str]:
+def _actions(fields: list[tuple[Field, list[Spoken]]]) -> Iterator[str]:
     """Actions that the names, the examples or the start of the summary say."""
     for field, texts in fields:
         if field is NAME or field is EXAMPLE or field is SUMMARY:
             end = OPENING_TERMS if field is SUMMARY else None
-            for tokens in texts:
-                yield from actions_of([token.term for token in tokens[:end]])
+            for terms, _ in texts:
+                yield from actions_of(terms[:end])
 
 
-def _add(weighted: dict[str, float], field: Field, texts: list[list[Token]]) -> int:
+def _add(weighted: dict[str, float], field: Field, texts: list[Spoken]) -> int:
     """Add to ``weighted`` what each term has in the best of a field's texts; the words of the longest text."""
     if len(texts) == 1:
         return _add_text(weighted, field, texts[0])
     best: dict[str, float] = {}
     longest = 0
-    for tokens in texts:
+    for text in texts:
         values: dict[str, float] = {}
-        longest = max(longest, _add_text(values, field, tokens))
+        longest = max(longest, _add_text(values, field, text))
         best.update((term, value) for term, value in values.items() if value > best.get(term, 0.0))
     for term, value in best.items():
         weighted[term] = weighted.get(term, 0.0) + value
     return longest
 
 
-def _add_text(weighted: dict[str, float], field: Field, tokens: list[Token]) -> int:
+def _add_text(weighted: dict[str, float], field: Field, text: Spoken) -> int:
     """Add one text's occurrences and concepts to ``weighted``; its length in words, stop words not counted."""
-    length = sum(token.weight > 0 for token in tokens)
-    value = field.occurrence(length)
-    for token in tokens:
-        if token.weight or field.stop_words:
-            weighted[token.term] = weighted.get(token.term, 0.0) + value
+    terms, words = text
+    value = field.occurrence(len(words))
+    # One addition for each occurrence, in order: a product would round otherwise.
+    for term in terms if field.stop_words else words:
+        weighted[term] = weighted.get(term, 0.0) + value
     if field.concepts:
-        for concept in concepts_of([token.term for token in tokens]):
+        for concept in concepts_of(terms):
             weighted[concept] = weighted.get(concept, 0.0) + value * CONCEPT_SHARE
-    return length
+    return len(words)
 
 
-def _quantised(value: float) -> int:
-    return max(1, round(255 * value / (value + SATURATION)))
-
-
-def _name_coverage(names: list[list[Token]]) -> dict[str, int]:
+def _name_coverage(names: list[Spoken]) -> dict[str, int]:
     coverage: dict[str, int] = {}
-    for tokens in names:
-        terms = {token.term for token in tokens}
+    for text in names:
+        terms = set(text.terms)
         for term in terms:
             coverage[term] = max(coverage.get(term, 0), round(255 / len(terms)))
     return coverage

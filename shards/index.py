@@ -11,11 +11,14 @@ from shards.authorization import AuthorizedRows, Authorizer
 from shards.compaction import compacted
 from shards.deadline import Expired
 from shards.grants import GrantLists
-from shards.messages import Document, DocumentRequest, Outcome, ShardHits, ShardQuery
+from shards.listing import listed
+from shards.messages import Document, DocumentRequest, Listing, ListingRequest, Outcome, ShardHits, ShardQuery
 from shards.part import Part
 from shards.retrieval import nothing, retrieve
 from shards.scope import Scope
 from shards.segment import next_uid
+from shards.text_table import joined
+from shards.utf8 import encoded
 from shards.vector_arrivals import inherited
 
 
@@ -50,6 +53,10 @@ class ShardIndex:
         found = (self._document(record_id, authorized) for record_id in dict.fromkeys(request.ids))
         return tuple(document for document in found if document is not None)
 
+    def listing(self, request: ListingRequest) -> Listing:
+        """Everything that matches ``request`` here."""
+        return listed(request, [(part, self._authorized(request.scope, part)) for part in self.parts], self.seq)
+
     def changed(
         self, added: tuple[Part, ...], gone: Iterable[str], lists: Mapping[str, Iterable[str] | None], seq: int
     ) -> "ShardIndex":
@@ -58,9 +65,11 @@ class ShardIndex:
         ``gone`` names every id whose old state ends, so those of ``added`` too. Records whose text stays the same keep
         their vector.
         """
-        ids = frozenset(gone)
+        # In order, so that a look-up finds in the cache what the one before it read.
+        ids = sorted(encoded(record_id) for record_id in frozenset(gone))
         added = tuple(inherited(part, self.parts) for part in added)
-        parts = tuple(part.without(ids) for part in self.parts) if ids else self.parts
+        texts = joined(ids)
+        parts = tuple(part.without_joined(*texts) for part in self.parts) if ids else self.parts
         return ShardIndex(
             parts=compacted((*parts, *added)),
             lists=self.lists.changed(lists, next_uid()) if lists else self.lists,

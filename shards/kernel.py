@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from shards.heap_kernel import sift_down, sift_up
+from shards.lookup_kernel import list_of
 from shards.messages import ScoreMix
 from shards.postings import Postings
 
@@ -19,43 +21,32 @@ _ROW_BITS: Final = 16
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 
 
-def _read(dtype: object) -> object:
-    """A one-dimensional contiguous array that may be read-only, as those from files and from Ray are."""
-    return types.Array(dtype, 1, "C", readonly=True)
+_NO_SETS: Final = (np.zeros(0, np.int64), np.zeros((0, 0), np.uint64), np.zeros(1, np.int64))
+"""What a channel has instead of ``_sets`` whose postings are all in lists."""
+
+
+def _read(dtype: object, dimensions: int = 1) -> object:
+    """A contiguous array that may be read-only, as those from files and from Ray are."""
+    return types.Array(dtype, dimensions, "C", readonly=True)
 
 
 _I64, _U32, _U16, _U8, _BOOL = map(_read, (types.int64, types.uint32, types.uint16, types.uint8, types.bool_))
+_U64_2 = _read(types.uint64, 2)
 
 
-@numba.njit(types.void(types.int64[::1], types.int64), nogil=True, cache=True)
-def _sift_down(heap: npt.NDArray[np.int64], size: int) -> None:
-    """Restore the min-heap order of ``heap[:size]`` after its root was replaced."""
-    position = 0
-    key = heap[0]
-    while True:
-        child = 2 * position + 1
-        if child >= size:
-            break
-        if child + 1 < size and heap[child + 1] < heap[child]:
-            child += 1
-        if heap[child] >= key:
-            break
-        heap[position] = heap[child]
-        position = child
-    heap[position] = key
+@numba.njit(types.void(types.int32[::1], _U16, _U8, types.int32, types.int32), nogil=True, cache=True)
+def _add_list(
+    scores: npt.NDArray[np.int32],
+    rows: npt.NDArray[np.uint16],
+    values: npt.NDArray[np.uint8],
+    factor: int,
+    constant: int,
+) -> None:
+    for p in range(len(rows)):
+        scores[rows[p]] += factor * np.int32(values[p]) + constant
 
 
-@numba.njit(types.void(types.int64[::1], types.int64), nogil=True, cache=True)
-def _sift_up(heap: npt.NDArray[np.int64], position: int) -> None:
-    """Restore the min-heap order after a key was appended at ``position``."""
-    key = heap[position]
-    while position > 0 and heap[(position - 1) >> 1] > key:
-        heap[position] = heap[(position - 1) >> 1]
-        position = (position - 1) >> 1
-    heap[position] = key
-
-
-@numba.njit(types.void(types.int32[::1], _I64, _I64, _I64, _U32, _U16, _U8), nogil=True, cache=True)
+@numba.njit(types.void(types.int32[::1], _I64, _I64, _I64, _U32, _U16, _U8, _I64, _U64_2, _I64), nogil=True, cache=True)
 def _accumulate(  # noqa: PLR0917 -- Numba wants positions
     scores: npt.NDArray[np.int32],
     terms: npt.NDArray[np.int64],
@@ -64,6 +55,9 @@ def _accumulate(  # noqa: PLR0917 -- Numba wants positions
     offsets: npt.NDArray[np.uint32],
     ordinals: npt.NDArray[np.uint16],
     values: npt.NDArray[np.uint8],
+    dense: npt.NDArray[np.int64],
+    bits: npt.NDArray[np.uint64],
+    starts: npt.NDArray[np.int64],
 ) -> None:
     """Add ``factor * value + constant`` of each posting to the score of its row."""
     for position in range(len(terms)):
@@ -71,8 +65,8 @@ def _accumulate(  # noqa: PLR0917 -- Numba wants positions
         factor, constant = np.int32(factors[position]), np.int32(constants[position])
         if term < 0 or factor | constant == 0:
             continue
-        for p in range(offsets[term], offsets[term + 1]):
-            scores[ordinals[p]] += factor * np.int32(values[p]) + constant
+        rows, first = list_of(term, offsets, ordinals, dense, bits, starts)
+        _add_list(scores, rows, values[first : first + len(rows)], factor, constant)
 
 
 @numba.njit(types.int64[::1](types.int32[::1], _BOOL, types.int64), nogil=True, cache=True)
@@ -96,11 +90,11 @@ def _selected(scores: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_], n: int
         key = (np.int64(scores[row]) << _ROW_BITS) | (_ROW_MASK - row)
         if size < len(heap):
             heap[size] = key
-            _sift_up(heap, size)
+            sift_up(heap, size)
             size += 1
         else:
             heap[0] = key
-            _sift_down(heap, size)
+            sift_down(heap, size)
         if size == len(heap):
             limit = np.int32(heap[0] >> _ROW_BITS)
     heap.sort()
@@ -110,11 +104,14 @@ def _selected(scores: npt.NDArray[np.int32], mask: npt.NDArray[np.bool_], n: int
     return result
 
 
-@numba.njit(types.int64[::1](_I64, _U32, _U16, _BOOL), nogil=True, cache=True)
-def _frequencies(
+@numba.njit(types.int64[::1](_I64, _U32, _U16, _I64, _U64_2, _I64, _BOOL), nogil=True, cache=True)
+def _frequencies(  # noqa: PLR0917 -- Numba wants positions
     terms: npt.NDArray[np.int64],
     offsets: npt.NDArray[np.uint32],
     ordinals: npt.NDArray[np.uint16],
+    dense: npt.NDArray[np.int64],
+    bits: npt.NDArray[np.uint64],
+    starts: npt.NDArray[np.int64],
     mask: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.int64]:
     counts = np.zeros(len(terms), np.int64)
@@ -123,19 +120,22 @@ def _frequencies(
         if term < 0:
             continue
         count = 0
-        for p in range(offsets[term], offsets[term + 1]):
-            count += mask[ordinals[p]]
+        for row in list_of(term, offsets, ordinals, dense, bits, starts)[0]:
+            count += mask[row]
         counts[position] = count
     return counts
 
 
-@numba.njit(types.uint8[:, ::1](_U16, _I64, _U32, _U16, _U8), nogil=True, cache=True)
-def _channel(
+@numba.njit(types.uint8[:, ::1](_U16, _I64, _U32, _U16, _U8, _I64, _U64_2, _I64), nogil=True, cache=True)
+def _channel(  # noqa: PLR0917 -- Numba wants positions
     rows: npt.NDArray[np.uint16],
     terms: npt.NDArray[np.int64],
     offsets: npt.NDArray[np.uint32],
     ordinals: npt.NDArray[np.uint16],
     values: npt.NDArray[np.uint8],
+    dense: npt.NDArray[np.int64],
+    bits: npt.NDArray[np.uint64],
+    starts: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.uint8]:
     """The value of each term in each row, 0 where it has none."""
     found = np.zeros((len(rows), len(terms)), np.uint8)
@@ -143,26 +143,33 @@ def _channel(
         term = terms[position]
         if term < 0:
             continue
-        end = np.int64(offsets[term + 1])
+        holders, first = list_of(term, offsets, ordinals, dense, bits, starts)
         for place in range(len(rows)):
             row = rows[place]
-            # Invariant: ordinals below `low` are smaller than `row`, those from `high` on are not.
-            low, high = np.int64(offsets[term]), end
+            # Invariant: holders below `low` are smaller than `row`, those from `high` on are not.
+            low, high = 0, len(holders)
             while low < high:
                 middle = (low + high) >> 1
-                if ordinals[middle] < row:
+                if holders[middle] < row:
                     low = middle + 1
                 else:
                     high = middle
-            if low < end and ordinals[low] == row:
-                found[place, position] = values[low]
+            if low < len(holders) and holders[low] == row:
+                found[place, position] = values[first + low]
     return found
 
 
 def frequencies(postings: Postings, terms: npt.NDArray[np.int64], mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     """int64[n_terms]: authorized records that hold each dictionary row of ``terms``; 0 for row -1."""
-    counts: npt.NDArray[np.int64] = _frequencies(terms, postings.offsets, postings.ordinals, mask)
+    counts: npt.NDArray[np.int64] = _frequencies(terms, postings.offsets, postings.ordinals, *_sets(postings), mask)
     return counts
+
+
+def _sets(
+    postings: Postings,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """The dense terms as the kernels take them."""
+    return postings.dense.rows, postings.dense.bits, postings.dense.starts
 
 
 def added_up(
@@ -191,6 +198,7 @@ def added_up(
         postings.offsets,
         postings.ordinals,
         postings.impacts,
+        *_sets(postings),
     )
     _accumulate(
         scores,
@@ -200,6 +208,7 @@ def added_up(
         postings.name_offsets,
         postings.name_ordinals,
         postings.names,
+        *_NO_SETS,
     )
     return scores
 
@@ -229,6 +238,6 @@ def top_rows(
 
 def values_of(rows: npt.NDArray[np.uint16], postings: Postings, terms: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
     """uint8[rows, n_terms, 2]: impact and name channel of each term in each row, 0 where it does not occur."""
-    impacts = _channel(rows, terms, postings.offsets, postings.ordinals, postings.impacts)
-    names = _channel(rows, terms, postings.name_offsets, postings.name_ordinals, postings.names)
+    impacts = _channel(rows, terms, postings.offsets, postings.ordinals, postings.impacts, *_sets(postings))
+    names = _channel(rows, terms, postings.name_offsets, postings.name_ordinals, postings.names, *_NO_SETS)
     return np.stack((impacts, names), axis=2)

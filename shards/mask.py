@@ -14,7 +14,7 @@ from shards.grants import GrantLists
 from shards.record import Status
 from shards.scope import Denial, Grant, Narrowing, Scope
 from shards.segment import Segment
-from shards.text_table import encoded
+from shards.utf8 import encoded
 
 Mask = npt.NDArray[np.bool_]
 

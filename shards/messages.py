@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from shards.mentions import Mentions
 from shards.scope import Scope
 
 
@@ -29,27 +30,6 @@ class ScoreMix:
     name: int
     presence: int
     similarity: int = 0
-
-
-class MentionField(StrEnum):
-    """Which exact look-up a mention asks."""
-
-    NAME = "name"
-    CAPABILITY = "capability"
-    DOMAIN = "domain"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
-    """A span of the query that may equal a whole field; each record that has it gets ``bonus`` once per field.
-
-    The record with the highest bonus per field counts once: bonuses of one field do not add up, those of two
-    fields do. A record with a bonus is a candidate even where no term matches.
-    """
-
-    field: MentionField
-    key: str
-    bonus: int
 
 
 LIKENESS_SHIFT: Final = 10
@@ -112,13 +92,14 @@ class ShardQuery:
         remaining_ms: time left when the message was sent; the shard stops at it.
         min_seq: the shard must have applied this seq, 0 for any.
         vector: the query as a vector, None for a search by words alone.
+        bodies: of how many of its first rows the reply shall bring the documents along.
     """
 
     scope: Scope
     terms: tuple[str, ...]
     term_weights: tuple[int, ...]
     mix: ScoreMix
-    mentions: tuple[Mention, ...]
+    mentions: Mentions
     pinned: tuple[str, ...]
     preferred: tuple[str, ...]
     n: int
@@ -126,6 +107,7 @@ class ShardQuery:
     remaining_ms: float
     min_seq: int
     vector: VectorQuery | None = None
+    bodies: int = 0
 
 
 MAX_TERMS: Final = 64
@@ -165,6 +147,7 @@ class ShardHits:
         near: what words may have meant that no authorized record here holds; only for a query without ``weights``.
             A term that is among the nearest of all shards is in the reply of every shard that holds it.
         near_expired: the time ran out over ``near``, which is empty then; all else is complete.
+        bodies: documents of the first rows, as many as were asked for.
     """
 
     outcome: Outcome
@@ -184,6 +167,7 @@ class ShardHits:
     approximate: bool = False
     near: tuple[NearTerm, ...] = ()
     near_expired: bool = False
+    bodies: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +185,28 @@ class Document:
     id: str
     version: int
     body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListingRequest:
+    """Everything that the scope admits and that holds one of the terms; with no terms, everything it admits."""
+
+    scope: Scope
+    terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """All that a ``ListingRequest`` asks for, at one index state; ``ids`` ascend.
+
+    Attributes:
+        versions: of each id at this state.
+        seq: the last change this state includes.
+    """
+
+    ids: tuple[str, ...]
+    versions: tuple[int, ...]
+    seq: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,6 @@
 They find rows; what a mention is worth and who may see a row is decided elsewhere.
 """
 
-import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -13,22 +11,16 @@ import numpy.typing as npt
 
 from shards.analyzer import name_key
 from shards.columns import Column, Columns, Field
-from shards.messages import Mention, MentionField
+from shards.mention_kernel import any_held
+from shards.mentions import FIELDS, MentionField, Mentions, key_hash
 from shards.record import Record
-from shards.text_table import TextTable, encoded
+from shards.text_table import TextTable
 
 GROUPS: Final = {MentionField.CAPABILITY: Field.CAPABILITY, MentionField.DOMAIN: Field.DOMAIN}
 """Mention fields that are looked up over the distinct values of a column."""
 
 
-def key_hash(key: str) -> int:
-    """The 64-bit hash under which a key is kept; stable across processes and machines."""
-    return int.from_bytes(hashlib.blake2b(encoded(key), digest_size=8).digest())
-
-
-def key_hashes(mentions: Sequence[Mention]) -> npt.NDArray[np.uint64]:
-    """uint64[n_mentions]: ``key_hash`` of each mention, computed once per query for all segments."""
-    return np.fromiter((key_hash(mention.key) for mention in mentions), np.uint64, len(mentions))
+NO_BONUS: Final = np.zeros(0, np.int32)
 
 
 def name_keys(record: Record) -> set[str]:
@@ -40,8 +32,7 @@ def name_keys(record: Record) -> set[str]:
 class NameTable:
     """Hashed keys with the rows that have them.
 
-    Keys are told apart by 64 bits of blake2b alone: two of a million names share one with a chance of 3e-8, and
-    then a record gets a bonus too many; it never becomes visible to anyone.
+    Keys are told apart by 64 bits of blake2b alone: see ``Mentions``.
 
     Attributes:
         hashes: uint64[m], ascending, repeated where several rows share a key.
@@ -93,45 +84,46 @@ class Names:
         groups = {mention: NameTable.of_values(columns[field].values) for mention, field in GROUPS.items()}
         return cls(exact=exact, groups=groups)
 
-    def bonuses(
-        self, mentions: Sequence[Mention], hashes: npt.NDArray[np.uint64], columns: Columns, rows: int
-    ) -> npt.NDArray[np.int32]:
+    def bonuses(self, mentions: Mentions, columns: Columns, rows: int) -> npt.NDArray[np.int32]:
         """int32[rows]: bonus of each record, the best per field summed over fields; int32[0] where none has one.
 
         Args:
-            mentions: looked up in any order; an empty key names nothing.
-            hashes: their ``key_hashes``.
+            mentions: of the query.
             columns: of the segment.
             rows: number of its records.
         """
-        total = np.zeros(0, np.int32)
-        for field in MentionField:
-            asked = np.array([place for place, mention in enumerate(mentions) if mention.field is field], np.int64)
-            best = self._best(field, [mentions[place] for place in asked], hashes[asked], columns, rows)
+        if not self._holds_any(mentions):
+            return NO_BONUS
+        total = NO_BONUS
+        for field in FIELDS:
+            best = self._best(field, mentions, columns, rows)
             if len(best):
                 total = total + best if len(total) else best
         return total
 
-    def _best(
-        self,
-        field: MentionField,
-        mentions: Sequence[Mention],
-        hashes: npt.NDArray[np.uint64],
-        columns: Columns,
-        rows: int,
-    ) -> npt.NDArray[np.int32]:
+    def _holds_any(self, mentions: Mentions) -> bool:
+        """Of most queries, no segment holds any mention: that must cost next to nothing."""
+        _, first, second, _ = mentions.bounds
+        held: bool = any_held(
+            self.exact.hashes,
+            self.groups[MentionField.CAPABILITY].hashes,
+            self.groups[MentionField.DOMAIN].hashes,
+            mentions.hashes,
+            first,
+            second,
+        )
+        return held
+
+    def _best(self, field: MentionField, mentions: Mentions, columns: Columns, rows: int) -> npt.NDArray[np.int32]:
+        start, end = mentions.span(field)
         table = self.exact if field is MentionField.NAME else self.groups[field]
-        starts, ends = table.spans(hashes)
-        best = np.zeros(0, np.int32)
+        starts, ends = table.spans(mentions.hashes[start:end])
+        best = NO_BONUS
         for place in np.flatnonzero(ends > starts).tolist():
-            mention = mentions[place]
             found = table.rows[starts[place] : ends[place]]
-            ordinals = (
-                found if field is MentionField.NAME else _rows_of_group(columns[GROUPS[field]], found, mention.key)
-            )
-            if mention.key and len(ordinals):
-                best = best if len(best) else np.zeros(rows, np.int32)
-                best[ordinals] = np.maximum(best[ordinals], mention.bonus)
+            ordinals = found if field is MentionField.NAME else _rows_of_groups(columns[GROUPS[field]], found)
+            best = best if len(best) else np.zeros(rows, np.int32)
+            best[ordinals] = np.maximum(best[ordinals], mentions.bonuses[start + place])
         return best
 
     @property
@@ -140,7 +132,6 @@ class Names:
         return self.exact.nbytes + sum(table.nbytes for table in self.groups.values())
 
 
-def _rows_of_group(column: Column, codes: npt.NDArray[np.uint16], key: str) -> npt.NDArray[np.int64]:
-    """Ordinals of the records whose value has the normal form ``key``; hashes may have met by chance."""
-    named = [code for code in codes.tolist() if name_key(column.values[code]) == key]
-    return np.concatenate([np.zeros(0, np.int64), *(column.rows_of(code) for code in named)])
+def _rows_of_groups(column: Column, codes: npt.NDArray[np.uint16]) -> npt.NDArray[np.int64]:
+    """Ordinals of the records whose value stands at one of these codes."""
+    return np.concatenate([column.rows_of(code) for code in codes.tolist()])

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from shards.segment import Segment, next_uid
-from shards.text_table import encoded
+from shards.text_table import joined
+from shards.utf8 import encoded
 from shards.vectors import Vectors
 
 
@@ -42,7 +43,11 @@ class Part:
 
     def without(self, record_ids: Iterable[str]) -> "Part":
         """This part with the given records dead; itself where it holds none of them alive."""
-        ordinals = self.segment.ids.find_all([encoded(record_id) for record_id in record_ids])
+        return self.without_joined(*joined([encoded(record_id) for record_id in record_ids]))
+
+    def without_joined(self, ids: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> "Part":
+        """As ``without``, for encoded ids that are ``joined`` once for all parts."""
+        ordinals = self.segment.ids.find_joined(ids, bounds)
         live = self.live_rows().copy()
         live[ordinals[ordinals >= 0]] = False
         if np.count_nonzero(live) == self.count:

@@ -4,11 +4,15 @@ Immutable once assembled. Statistics, weights and masks are not known here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
+from shards.bits import words_of
+from shards.dense_terms import DenseTerms, are_dense, sets_of
+from shards.lookup_kernel import list_of
+from shards.term_rows import TermRows
 from shards.text_table import TextTable
 
 
@@ -16,16 +20,19 @@ from shards.text_table import TextTable
 class Postings:
     """All postings of one segment, grouped by term, ascending by ordinal inside a group.
 
-    The name channel is 0 in seven of eight postings, so those that have one stand in a list of their own.
+    Terms that many records hold have sets of rows instead of ordinals. The name channel is 0 in seven of eight
+    postings, so those that have one stand in a list of their own, that of a dense term, too.
 
     Attributes:
         terms: every term that has a posting.
-        offsets: uint32[t + 1], where each term's group starts.
-        ordinals: uint16[p], rank of the record's id in the segment.
-        impacts: uint8[p], 1..255.
+        offsets: uint32[t + 1], where each term's group of ordinals starts; only that of a dense term is empty.
+        ordinals: uint16[s], rank of the record's id in the segment.
+        impacts: uint8[p], 1..255: first one for each ordinal, then those of the dense terms, one after the other.
         name_offsets: uint32[t + 1], where each term's group of names starts; many are empty.
         name_ordinals: uint16[q].
         names: uint8[q], 1..255.
+        dense: the terms that many records hold.
+        rows: ``terms`` by text, for queries.
     """
 
     terms: TextTable
@@ -35,22 +42,43 @@ class Postings:
     name_offsets: npt.NDArray[np.uint32]
     name_ordinals: npt.NDArray[np.uint16]
     names: npt.NDArray[np.uint8]
+    dense: DenseTerms
+    rows: TermRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", TermRows(self.terms))
 
     def packed(self, ranks: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-        """uint64[p], the loose form that ``assembled`` takes, with term row r numbered ``ranks[r]``."""
-        rows = np.repeat(np.arange(len(self.terms), dtype=np.uint64), np.diff(self.offsets))
-        name_rows = np.repeat(np.arange(len(self.terms), dtype=np.uint64), np.diff(self.name_offsets))
-        names = np.zeros(len(self.ordinals), np.uint8)
-        # Both lists are in the order of (term, ordinal), and every name has its impact.
-        keys = rows << np.uint64(16) | self.ordinals
-        names[np.searchsorted(keys, name_rows << np.uint64(16) | self.name_ordinals)] = self.names
-        return packed(ranks[rows], self.ordinals, self.impacts, names)
+        """uint64[p], the loose form that ``assembled`` takes, with term row r numbered ``ranks[r]``; in no order."""
+        terms, names = np.arange(len(self.terms), dtype=np.uint64), np.zeros(len(self.impacts), np.uint8)
+        ordinals = self.all_ordinals()
+        in_lists = np.repeat(terms, np.diff(self.offsets))
+        holders = np.append(in_lists, np.repeat(terms[self.dense.rows], np.diff(self.dense.starts)))
+        # Ordinals and sets are in the order of (term, ordinal) each, and every name has its impact.
+        keys = holders << np.uint64(16) | ordinals
+        named = np.repeat(terms, np.diff(self.name_offsets)) << np.uint64(16) | self.name_ordinals
+        in_sets = np.repeat(np.diff(self.offsets) == 0, np.diff(self.name_offsets))
+        first = len(self.ordinals)
+        names[np.searchsorted(keys[:first], named[~in_sets])] = self.names[~in_sets]
+        names[np.searchsorted(keys[first:], named[in_sets]) + first] = self.names[in_sets]
+        return packed(ranks[holders], ordinals, self.impacts, names)
+
+    def ordinals_of(self, row: int) -> npt.NDArray[np.uint16]:
+        """uint16[m]: the records that hold the term of a dictionary row, dense or not, ascending."""
+        dense = self.dense
+        ordinals: npt.NDArray[np.uint16]
+        ordinals, _ = list_of(row, self.offsets, self.ordinals, dense.rows, dense.bits, dense.starts)
+        return ordinals
+
+    def all_ordinals(self) -> npt.NDArray[np.uint16]:
+        """uint16[p]: the rows of the sets behind ``ordinals``, so that each impact has its ordinal."""
+        return np.concatenate((self.ordinals, *map(self.ordinals_of, self.dense.rows.tolist())))
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
         arrays = (self.offsets, self.ordinals, self.impacts, self.name_offsets, self.name_ordinals, self.names)
-        return self.terms.nbytes + sum(array.nbytes for array in arrays)
+        return self.terms.nbytes + self.dense.nbytes + sum(array.nbytes for array in arrays)
 
 
 def packed(
@@ -79,17 +107,25 @@ def assembled(texts: Sequence[bytes], postings: npt.NDArray[np.uint64]) -> Posti
     counts = np.bincount((postings >> np.uint64(32)).astype(np.int64), minlength=len(texts))
     used = np.flatnonzero(counts)
     ordinals = (postings >> np.uint64(16)).astype(np.uint16)
+    impacts = (postings >> np.uint64(8)).astype(np.uint8)
     names = postings.astype(np.uint8)
     named = np.flatnonzero(names)
     name_counts = np.bincount((postings[named] >> np.uint64(32)).astype(np.int64), minlength=len(texts))
+    counts, rows = counts[used], int(ordinals.max()) + 1 if len(ordinals) else 0
+    dense = are_dense(counts, rows)
+    in_sets = np.repeat(dense, counts)
+    impacts = np.concatenate((impacts[~in_sets], impacts[in_sets]))
+    dense_rows = np.flatnonzero(dense)
+    bits = sets_of(dense_rows, _offsets(counts), ordinals, words_of(rows))
     return Postings(
         terms=TextTable.of([texts[term] for term in used.tolist()]),
-        offsets=_offsets(counts[used]),
-        ordinals=ordinals,
-        impacts=(postings >> np.uint64(8)).astype(np.uint8),
+        offsets=_offsets(np.where(dense, 0, counts)),
+        ordinals=ordinals[~in_sets],
+        impacts=impacts,
         name_offsets=_offsets(name_counts[used]),
         name_ordinals=ordinals[named],
         names=names[named],
+        dense=DenseTerms.of(dense_rows, bits, impacts),
     )
 
 

@@ -5,12 +5,14 @@ holds. It is built by ``cluster.scope`` and evaluated by ``shards.mask``; it hol
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import orjson
 
+from shards.errors import MalformedMessage
 from shards.record import SideEffect
 
 
@@ -78,17 +80,46 @@ class Scope:
     narrowing: Narrowing = Narrowing()
 
     @cached_property
-    def fingerprint(self) -> str:
-        """Hex digest of the meaning of this scope; equal scopes share masks and frequencies, reasons left out."""
-        meaning = orjson.dumps(
+    def packed(self) -> bytes:
+        """This scope as bytes, reasons included, made once; equal scopes have equal bytes."""
+        return orjson.dumps(
             {"grants": self.grants, "denials": self.denials, "narrowing": self.narrowing},
             default=_sorted,
             option=orjson.OPT_SORT_KEYS,
         )
-        without_reasons = orjson.loads(meaning)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Self:
+        """The scope of ``packed``.
+
+        Raises:
+            MalformedMessage: if these are not the bytes of a scope.
+        """
+        try:
+            raw = orjson.loads(packed)
+            return cls(
+                grants=tuple(
+                    Grant(**_values(one) | {"side_effects": frozenset(map(SideEffect, one["side_effects"]))})
+                    for one in raw["grants"]
+                ),
+                denials=tuple(Denial(**_values(one)) for one in raw["denials"]),
+                narrowing=Narrowing(**_values(raw["narrowing"])),
+            )
+        except (ValueError, TypeError, KeyError, AttributeError) as exc:
+            raise MalformedMessage("scope", repr(exc)) from exc
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Hex digest of the meaning of this scope; equal scopes share masks and frequencies, reasons left out."""
+        without_reasons = orjson.loads(self.packed)
         for part in (*without_reasons["grants"], *without_reasons["denials"]):
             del part["reason"]
         return hashlib.blake2b(orjson.dumps(without_reasons, option=orjson.OPT_SORT_KEYS), digest_size=16).hexdigest()
+
+
+def _values(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a dataclass from their JSON; every list of a scope is a set."""
+    return {name: frozenset(value) if isinstance(value, list) else value for name, value in raw.items()}
 
 
 def _sorted(value: Any) -> list[Any]:  # noqa: ANN401 -- orjson hands over whatever it cannot write

@@ -35,6 +35,11 @@ def index_scores(
 
     ``bonuses`` and ``likenesses`` are int32[n_rows]; without terms a row scores by these two alone.
     """
-    by_words = (static_values(values, mix) * weights).sum(axis=1, dtype=np.int64)
-    scores: npt.NDArray[np.int64] = by_words + bonuses + mix.similarity * likenesses.astype(np.int64)
+    n_rows, n_terms, _ = values.shape
+    factors = np.array((mix.impact, mix.name), np.int64)
+    channels = values.reshape(n_rows, 2 * n_terms) @ (weights[:, None] * factors).reshape(2 * n_terms)
+    # As ``static_values`` times the weights, summed: products of integers add up to the same bits in any order.
+    scores: npt.NDArray[np.int64] = channels + (values[:, :, 0] > 0) @ (mix.presence * weights) + bonuses
+    if mix.similarity:
+        scores += mix.similarity * likenesses.astype(np.int64)
     return scores

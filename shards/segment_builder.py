@@ -12,11 +12,13 @@ import numpy.typing as npt
 from shards.columns import Column, Field, column_values
 from shards.documents import Documents
 from shards.impacts import postings_of
-from shards.names import Names, NameTable, key_hash, name_keys
+from shards.mentions import key_hash
+from shards.names import Names, NameTable, name_keys
 from shards.postings import Postings, assembled, packed
 from shards.record import Record
 from shards.segment import SEGMENT_ROWS, Segment, narrowed, next_uid
-from shards.text_table import TextTable, encoded
+from shards.text_table import TextTable
+from shards.utf8 import encoded
 
 
 class _Numbering(dict[str, int]):

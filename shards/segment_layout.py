@@ -1,6 +1,6 @@
 """A segment as named typed arrays and back: the inside of a snapshot's index file.
 
-It fixes names and dtypes (snapshot format 2). Files, checksums, documents and vectors are ``shards.snapshot``'s task.
+It fixes names and dtypes (snapshot format 4). Files, checksums, documents and vectors are ``shards.snapshot``'s task.
 """
 
 import mmap
@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy.typing as npt
 
 from shards.columns import Column, Field
+from shards.dense_terms import DenseTerms
 from shards.documents import Documents
 from shards.names import GROUPS, Names, NameTable
 from shards.postings import Postings
@@ -35,6 +36,8 @@ def arrays_of(segment: Segment) -> dict[str, npt.NDArray[Any]]:
         "postings.name_offsets": postings.name_offsets,
         "postings.name_ordinals": postings.name_ordinals,
         "postings.names": postings.names,
+        "postings.dense.rows": postings.dense.rows,
+        "postings.dense.bits": postings.dense.bits.reshape(-1),
         **_names("names", exact),
         "documents.offsets": segment.documents.offsets,
     }
@@ -54,27 +57,33 @@ def segment_of(arrays: Arrays, documents: bytes | mmap.mmap) -> Segment:
         uid=next_uid(),
         ids=_table(arrays, "ids"),
         versions=arrays["versions"],
-        postings=Postings(
-            terms=_table(arrays, "postings.terms"),
-            offsets=arrays["postings.offsets"],
-            ordinals=arrays["postings.ordinals"],
-            impacts=arrays["postings.impacts"],
-            name_offsets=arrays["postings.name_offsets"],
-            name_ordinals=arrays["postings.name_ordinals"],
-            names=arrays["postings.names"],
-        ),
+        postings=_postings(arrays),
         names=Names(exact=_name_table(arrays, "names"), groups=groups),
         columns=columns,
         documents=Documents(blob=documents, offsets=arrays["documents.offsets"]),
     )
 
 
+def _postings(arrays: Arrays) -> Postings:
+    rows, bits, impacts = (arrays[f"postings.{name}"] for name in ("dense.rows", "dense.bits", "impacts"))
+    return Postings(
+        terms=_table(arrays, "postings.terms"),
+        offsets=arrays["postings.offsets"],
+        ordinals=arrays["postings.ordinals"],
+        impacts=impacts,
+        name_offsets=arrays["postings.name_offsets"],
+        name_ordinals=arrays["postings.name_ordinals"],
+        names=arrays["postings.names"],
+        dense=DenseTerms.of(rows, bits.reshape(len(rows), len(bits) // max(1, len(rows))), impacts),
+    )
+
+
 def _texts(name: str, table: TextTable) -> dict[str, npt.NDArray[Any]]:
-    return {f"{name}.blob": table.blob, f"{name}.offsets": table.offsets, f"{name}.shared": table.shared}
+    return {f"{name}.blob": table.blob, f"{name}.blocks": table.blocks}
 
 
 def _table(arrays: Arrays, name: str) -> TextTable:
-    return TextTable(arrays[f"{name}.blob"], arrays[f"{name}.offsets"], arrays[f"{name}.shared"])
+    return TextTable(arrays[f"{name}.blob"], arrays[f"{name}.blocks"])
 
 
 def _names(name: str, table: NameTable) -> dict[str, npt.NDArray[Any]]:

@@ -98,8 +98,9 @@ def _renumbered(
     table: Postings, term_numbers: npt.NDArray[np.uint64], rank: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint64]:
     """The loose postings of the kept rows, with terms and rows of the merged segment."""
-    rows = rank[table.ordinals]
-    loose = table.packed(term_numbers)[rows >= 0]
+    loose = table.packed(term_numbers)
+    rows = rank[(loose >> np.uint64(16)).astype(np.uint16)]
+    loose = loose[rows >= 0]
     loose &= ~_ORDINAL_BITS
     loose |= rows[rows >= 0].astype(np.uint64) << np.uint64(16)
     return loose

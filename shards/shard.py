@@ -19,6 +19,8 @@ from shards.messages import (
     Change,
     Document,
     DocumentRequest,
+    Listing,
+    ListingRequest,
     MissingVector,
     NewVector,
     ShardHits,
@@ -172,6 +174,15 @@ class Shard:
         index = self._index
         return tuple(index.documents(request) for request in batch)
 
+    def listing(self, request: ListingRequest) -> Listing:
+        """Everything authorized that matches, whatever it scores: for exports, never for a search.
+
+        Raises:
+            ShardNotReady: before the shard is loaded.
+        """
+        self._require_ready()
+        return self._index.listing(request)
+
     def status(self) -> ShardStatus:
         """Counts and sizes of the whole shard, also while it loads."""
         segments = [part.segment for part in self._index.parts]
@@ -183,7 +194,7 @@ class Shard:
             seq=self._index.seq,
             records=self._index.records,
             segments=len(segments),
-            postings=sum(len(segment.postings.ordinals) for segment in segments),
+            postings=sum(len(segment.postings.impacts) for segment in segments),
             index_bytes=sum(segment.nbytes for segment in segments),
             document_bytes=sum(segment.documents.nbytes for segment in segments),
             pid=os.getpid(),

@@ -1,6 +1,6 @@
 """Snapshot: an index generation as checksummed files, a cache of the registry whose damage is always seen.
 
-Format 2, one directory::
+Format 4, one directory::
 
     manifest.json            the hex blake2b-256 of the JSON after the line break: shard, analyzer, embedder and dims
                              ("" and 0 without vectors), seq, lists, parts
@@ -46,7 +46,7 @@ from shards.snapshot_files import (
 from shards.vector_arrivals import embedder_of
 from shards.vectors import Vectors
 
-FORMAT: Final = 2
+FORMAT: Final = 4
 MANIFEST: Final = "manifest.json"
 _FILES: Final = ("index", "documents", "live", "vectors", "graph")
 _ALIGNMENT: Final = 64

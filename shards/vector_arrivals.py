@@ -14,7 +14,7 @@ from shards.errors import InvalidVector
 from shards.messages import MOST_DIMS, MissingVector, NewVector
 from shards.part import Part
 from shards.record import text_hash_in
-from shards.text_table import encoded
+from shards.utf8 import encoded
 from shards.vectors import Vectors
 
 

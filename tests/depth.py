@@ -5,7 +5,7 @@ from typing import Final
 
 from hypothesis import HealthCheck, settings
 
-_DEEP: Final = os.environ.get("SHORTLIST_DEEP", "") == "1"
+DEEP: Final = os.environ.get("SHORTLIST_DEEP", "") == "1"
 
 
 def examples(moderate: int, *, deep: int | None = None) -> settings:
@@ -16,6 +16,6 @@ def examples(moderate: int, *, deep: int | None = None) -> settings:
         deep: examples of a deep run; ten times as many where nothing else is said.
     """
     return settings(
-        max_examples=(deep or 10 * moderate) if _DEEP else moderate,
+        max_examples=(deep or 10 * moderate) if DEEP else moderate,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )

@@ -9,9 +9,10 @@ from cluster.budget import Budget, Deadline
 from cluster.contract import Answer, SearchRequest
 from cluster.embedder import EmbeddedQuery, Embedder
 from cluster.local import LocalIndex
-from cluster.query import plan_query
+from cluster.query import plan_query, spans
 from cluster.ranker import AdditiveRanker, Ranker
 from cluster.router import Router
+from shards.mentions import Mentions
 from shards.record import Record
 from shards.scope import Scope
 from tests.oracle import Asked, Mentioned, Mix, Oracle, Verdict, terms_asked
@@ -65,10 +66,11 @@ def answers(index: Searchable, asks: Sequence[Ask]) -> list[Answer]:
 
 
 async def _answers(index: Searchable, asks: Sequence[Ask]) -> list[Answer]:
-    return [comparable(await index.router.search(_request(ask))) for ask in asks]
+    return [comparable(await index.router.search(request_of(ask))) for ask in asks]
 
 
-def _request(ask: Ask) -> SearchRequest:
+def request_of(ask: Ask) -> SearchRequest:
+    """The request of an ask."""
     return SearchRequest(
         query=ask.question.text,
         scope=ask.scope,
@@ -102,7 +104,11 @@ def verdict_on(oracle: Oracle, ask: Ask, alike: Alike | None = None) -> Verdict:
     plan = replace(plan_query(ask.question.text), embedded=None if alike is None else alike.embedded)
     assert list(plan.terms) == terms_asked(ask.question.text)
     mix = RANKER.mix(plan)
-    mentions = [Mentioned(field=one.field.value, key=one.key, bonus=one.bonus) for one in plan.mentions]
+    fields = spans(ask.question.text, plan.terms)
+    assert plan.mentions == Mentions.of(fields)
+    mentions = [
+        Mentioned(field=field.value, key=key, bonus=bonus) for field, named in fields.items() for key, bonus in named
+    ]
     meant = oracle.meant(ask.scope, plan.terms, plan.term_weights)
     asked = Asked(
         terms=(*plan.terms, *meant),

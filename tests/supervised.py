@@ -14,7 +14,7 @@ from cluster.registry import Registry
 from cluster.snapshots import SnapshotStore
 from cluster.supervisor import Pace, Supervisor
 from cluster.vector_cache import VectorCache
-from shards.messages import DocumentRequest, MissingVector, NewVector, ShardStatus
+from shards.messages import DocumentRequest, Listing, ListingRequest, MissingVector, NewVector, ShardStatus
 from shards.record import Access, Kind, Record, SideEffect, Status
 from shards.scope import Grant, Scope
 from shards.shard import Shard
@@ -106,6 +106,10 @@ class LocalCopy:
     async def build_graph(self) -> bool:
         await self._reach()
         return self.shard.build_graph()
+
+    async def listing(self, request: ListingRequest) -> Listing:
+        await self._reach()
+        return self.shard.listing(request)
 
     async def status(self) -> ShardStatus:
         await self._reach()

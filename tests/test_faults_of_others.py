@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterator
 from itertools import product
-from typing import Final
+from typing import Final, NoReturn
 
 import httpx
 import pytest
 
+from shards.record import Record
 from tests.endpoint import Endpoint, endpoint_over, tool
 
 SERVICES: Final = ("Gmail", "Outlook", "Slack", "Teams", "HubSpot", "Zendesk", "Notion", "Jira", "Asana", "Dropbox")
@@ -248,3 +249,17 @@ def test_the_same_question_has_the_same_bytes_on_every_instance(
 def _unplaced(response: httpx.Response) -> bytes:
     """As ``_answer``, without the opaque index position: it tells shard counts apart."""
     return re.sub(rb'"index_position":"[^"]*"', b"", _answer(response))
+
+
+# stacklok/toolhive#5847: the index was rebuilt per session, seconds for 140 tools.
+
+
+def test_no_caller_however_new_makes_the_index_anew(crowded: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(record: Record) -> NoReturn:
+        raise AssertionError(record.id)
+
+    monkeypatch.setattr("shards.segment_builder.postings_of", build)
+    for number, mode in product(range(5), ("analyzer", "autonomous")):
+        answer = crowded.search("send an email", tenant=f"newcomer{number}", mode=mode)
+        assert _ids(answer)[0] == "gmail:Gmail_SendEmail"
+    assert _ids(crowded.search("send an email", narrow={"namespaces": "slack"}))

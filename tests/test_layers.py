@@ -35,6 +35,9 @@ PYDANTIC_FILES = {"cluster/config.py", "cluster/policy_file.py", "cluster/yaml_m
 HNSWLIB_FILES = {"shards/graph.py"}
 """The one place that knows the library of the graphs."""
 
+OPENAI_FILES = {"serve_app/answering/client.py"}
+"""The one place that knows the client library of a model's endpoint."""
+
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 
@@ -84,6 +87,11 @@ def test_only_the_graph_imports_hnswlib(path: Path) -> None:
     assert "hnswlib" not in roots_of(path) or relative(path) in HNSWLIB_FILES
 
 
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_only_the_client_of_answers_imports_openai(path: Path) -> None:
+    assert "openai" not in roots_of(path) or relative(path) in OPENAI_FILES
+
+
 def test_the_rules_are_about_files_that_exist() -> None:
-    listed = RAY_FILES | PYDANTIC_FILES | HNSWLIB_FILES | set(DOORS)
+    listed = RAY_FILES | PYDANTIC_FILES | HNSWLIB_FILES | OPENAI_FILES | set(DOORS)
     assert {name for name in listed if not (ROOT / name).is_file()} == set()

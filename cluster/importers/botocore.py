@@ -5,12 +5,12 @@ cut and says so. An operation that its vendor calls deprecated still answers: it
 operator to change.
 """
 
-import html
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict
 
 from cluster.errors import UnreadableSource
+from cluster.importers.markup import plain_text
 from cluster.importers.source import Item, RawRecord
 from shards.record import SideEffect
 
@@ -45,8 +45,6 @@ _DESTRUCTIVE: Final = frozenset(
 )
 _PREFIXES: Final = frozenset(("Batch", "Bulk", "Admin", "Force"))
 
-_TAG = re.compile(r"<(/?)(\w+)[^>]*>")
-_INLINE = frozenset(("a", "b", "i", "em", "strong", "code", "span", "tt", "u"))
 _CAMEL_WORD = re.compile(r"[A-Z][a-z0-9]*")
 
 
@@ -127,18 +125,6 @@ def side_effect_of(operation: str) -> SideEffect:
     if verb in _DESTRUCTIVE:
         return SideEffect.DESTRUCTIVE
     return SideEffect.READ if verb in _READ else SideEffect.WRITE
-
-
-def plain_text(markup: str, limit: int) -> str:
-    """Text of an HTML fragment, white space collapsed, cut at a word with ``…`` to at most ``limit`` characters."""
-    text = " ".join(html.unescape(_TAG.sub(_tag_text, markup)).split())
-    if len(text) <= limit:
-        return text
-    return text[:limit].rsplit(" ", 1)[0][: limit - 1].rstrip() + "…"
-
-
-def _tag_text(tag: re.Match[str]) -> str:
-    return "" if tag[2].lower() in _INLINE else " "
 
 
 def _schema(shapes: dict[str, Shape], target: Target | None) -> dict[str, object]:

@@ -12,6 +12,7 @@ from cluster.importers.documents import read_document
 from cluster.importers.jsonl import json_rows, read_jsonl
 from cluster.importers.mcp import read_mcp
 from cluster.importers.openai import read_openai
+from cluster.importers.openapi import is_openapi, read_openapi
 from cluster.importers.parquet import parquet_rows, read_parquet
 from cluster.importers.source import Defaults, Item, Opened, Refusal, Row
 
@@ -25,6 +26,7 @@ class Format(StrEnum):
     MCP = "mcp"
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    OPENAPI = "openapi"
 
 
 _READERS: Final[Mapping[Format, Callable[[Path, Defaults], Iterator[Item]]]] = {
@@ -33,6 +35,7 @@ _READERS: Final[Mapping[Format, Callable[[Path, Defaults], Iterator[Item]]]] = {
     Format.MCP: read_mcp,
     Format.OPENAI: read_openai,
     Format.ANTHROPIC: read_anthropic,
+    Format.OPENAPI: read_openapi,
 }
 
 _SUFFIXES: Final = {
@@ -41,7 +44,11 @@ _SUFFIXES: Final = {
     ".jsonl.gz": Format.JSONL,
     ".ndjson.gz": Format.JSONL,
     ".parquet": Format.PARQUET,
+    ".yaml": Format.OPENAPI,
+    ".yml": Format.OPENAPI,
 }
+
+_ROW_SUFFIXES: Final = tuple(suffix for suffix, form in _SUFFIXES.items() if form in (Format.JSONL, Format.PARQUET))
 
 
 def read_file(path: Path, form: Format, defaults: Defaults) -> Iterator[Item]:
@@ -65,7 +72,7 @@ def read_rows(path: Path, columns: Collection[str]) -> Iterator[Row | Refusal]:
             return json_rows(path)
         case Format.PARQUET:
             return parquet_rows(path, columns)
-    raise UnreadableSource(str(path), f"name must end in {', '.join(_SUFFIXES)}")
+    raise UnreadableSource(str(path), f"name must end in {', '.join(_ROW_SUFFIXES)}")
 
 
 def detect(path: Path) -> Format:
@@ -79,13 +86,15 @@ def detect(path: Path) -> Format:
     if path.suffix != ".json":
         raise UnreadableSource(str(path), f"name must end in .json or {', '.join(_SUFFIXES)}; else give --format")
     document = read_document(path)
+    if is_openapi(document):
+        return Format.OPENAPI
     if isinstance(document, dict) and "result" in document:
         return Format.MCP
     tools = document.get("tools") if isinstance(document, dict) else document
     for tool in tools if isinstance(tools, list) else ():
         if (form_of_tool := _detect_tool(tool)) is not None:
             return form_of_tool
-    raise UnreadableSource(str(path), "is no tool list of a known shape; give --format")
+    raise UnreadableSource(str(path), "is no tool list or OpenAPI document of a known shape; give --format")
 
 
 def _of_name(path: Path) -> Format | None:

@@ -71,7 +71,15 @@ class ReadOnlyClaims:
     tools: int
 
 
-Item = RawRecord | Refusal | Incomplete | Opened | Ignored | ReadOnlyClaims
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """So many records were not taken over word for word; ``note`` says what was done to them."""
+
+    note: str
+    records: int
+
+
+Item = RawRecord | Refusal | Incomplete | Opened | Ignored | ReadOnlyClaims | Noted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from cluster.config import DiscoverySettings
 from cluster.contract import Answer, SearchRequest, VectorState
 from cluster.discovery import Discovery
 from cluster.embedder import Embedder
+from cluster.flags import Flags
 from cluster.local import LocalIndex
 from cluster.ranker import AdditiveRanker
 from cluster.vector_cache import VectorCache
@@ -68,8 +69,6 @@ class LexicalSystem:
                 cache=cache,
                 settings=DiscoverySettings(
                     abstention="off" if setup.abstention is None else setup.abstention.value,
-                    adaptive_k=setup.adaptive,
-                    adaptive_k_rollout_percent=100,
                 ),
             ),
         )
@@ -126,6 +125,7 @@ class LexicalSystem:
             ),
             deadline=Deadline.after(_PATIENCE_MS),
             request_id="eval",
+            flags=Flags(adaptive_discovery_k=self._setup.adaptive),
         )
 
 

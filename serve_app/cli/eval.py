@@ -32,6 +32,7 @@ Examples:
   shortlist eval --system lexical --system bm25
   shortlist eval --tools tools.jsonl --queries queries.jsonl --misses misses.jsonl
   shortlist eval --init my-evals --tools tools.jsonl
+  shortlist eval --answers --save answers.json --plots plots
 """
 
 
@@ -59,6 +60,11 @@ Examples:
     help="Start a gold set for --tools in a folder, and do nothing else.",
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Use only the first queries.")
+@click.option(
+    "--answers",
+    is_flag=True,
+    help="Measure answers over the shipped articles instead, and do nothing else; more by python -m evals.answers.",
+)
 @measuring_options(NAMES)
 @caller_options
 @output_options
@@ -68,6 +74,7 @@ def command(
     queries_file: Path | None,
     new_folder: Path | None,
     limit: int | None,
+    answers: bool,
     measuring: Measuring,
     caller: Caller,
     outputs: Outputs,
@@ -82,12 +89,21 @@ def command(
     from evals.errors import EvalError  # noqa: PLC0415
 
     try:
-        if new_folder is not None:
+        if answers:
+            _answers(outputs)
+        elif new_folder is not None:
             _start(tool_files, new_folder, as_json=outputs.as_json)
         else:
             _evaluate(_source(tool_files, queries_file, limit, caller), measuring, caller, outputs)
     except (EvalError, ClusterError) as exc:
         raise click.ClickException(str(exc)) from exc
+
+
+def _answers(outputs: Outputs) -> None:
+    from evals.answers import evaluate  # noqa: PLC0415 -- as the module says
+
+    plot = None if outputs.plots is None else outputs.plots / "answers.png"
+    click.echo(evaluate(save=outputs.save, plot=plot, as_json=outputs.as_json))
 
 
 def _source(tool_files: tuple[Path, ...], queries_file: Path | None, limit: int | None, caller: Caller) -> "Source":

@@ -100,6 +100,7 @@ def _services(settings: Settings, registry: Registry, progress: Progress) -> Ser
         cache=VectorCache(settings.registry_url) if wanted else None,
         discovery=discovery_of(settings, embedder),
         progress=progress,
+        exports=settings.exports.limits(),
     )
     return Services(
         # Without a key there is no credential that could be right: nobody comes in by HTTP here.

@@ -8,8 +8,11 @@ import click
 _COMMANDS: Final = {
     "serve": "serve_app.cli.serve",
     "import": "serve_app.cli.import_records",
+    "import docs": "serve_app.cli.import_docs",
     "search": "serve_app.cli.search",
     "explain": "serve_app.cli.explain",
+    "export": "serve_app.cli.export",
+    "duplicates": "serve_app.cli.duplicates",
     "eval": "serve_app.cli.eval",
     "status": "serve_app.cli.status",
     "token": "serve_app.cli.token",
@@ -22,6 +25,15 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 -- click's signature
         """Names in the order of the table."""
         return list(_COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Names of two words before those of one: ``import docs DIR`` reads a folder, ``import ./docs`` a file."""
+        name = " ".join(args[:2])
+        if len(args) > 1 and name in _COMMANDS:
+            return name, self.get_command(ctx, name), args[2:]
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 -- as above
         """The command, or None where there is none of this name."""

@@ -26,6 +26,8 @@ def _print(status: JsonObject) -> None:
     console = Console(highlight=False)
     console.print(f"{status['health']}: {status['records']:,} records, registry at seq {status['seq']:,}")
     console.print(f"vectors: {embedding_line(status['embedding'])}", markup=False)
+    if "flags" in status:
+        _print_flags(console, status["flags"])
     table = Table(
         "shard", "state", "records", "seq", "segments", "index", "text", "lost", "pid", caption="index and text in MiB"
     )
@@ -36,6 +38,20 @@ def _print(status: JsonObject) -> None:
         pid = "-" if detail is None else str(detail["pid"])
         table.add_row(str(copy["shard"]), state, *counts, str(copy["replaced"]), pid)
     console.print(table)
+
+
+def _print_flags(console: Console, flags: JsonObject) -> None:
+    """The flags of the replica that answered, a line each."""
+    if flags["fault"]:
+        console.print(f"flags: those of before are kept, {flags['fault']}", markup=False)
+    for name, flag in flags["flags"].items():
+        line = f"flag {name}: {flag['rollout_percent']} % of queries"
+        if flag["shadow_percent"] or flag["compared"]:
+            line += (
+                f"; shadow {flag['shadow_percent']} %: {flag['equal']:,} of {flag['compared']:,} equal, "
+                f"{flag['incomparable']:,} incomparable, {flag['skipped']:,} skipped"
+            )
+        console.print(line, markup=False)
 
 
 def embedding_line(embedding: JsonObject) -> str:

@@ -3,7 +3,7 @@
 It adds the options for that to a command, and knows nothing of what is asked. Heavy imports wait for ``--local``.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
@@ -45,6 +45,15 @@ class Target:
         Raises:
             click.ClickException: if the endpoint cannot be reached or answers with a problem.
         """
+        status, _, content = self.reply(method, path, body)
+        return answer_of(status, content)
+
+    def reply(self, method: str, path: str, body: JsonObject | None = None) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers by their names in lower case, and body that the endpoint answers, a problem too.
+
+        Raises:
+            click.ClickException: if the endpoint cannot be reached.
+        """
         from serve_app.cli.instance import url_of  # noqa: PLC0415 -- as the module says
 
         url = urlsplit(self.url or url_of(self.settings()))
@@ -56,7 +65,8 @@ class Target:
             connection = connect(url.hostname or "", url.port, timeout=_TIMEOUT_S)
             connection.request(method, url.path.rstrip("/") + path, content, headers)
             response = connection.getresponse()
-            return answer_of(response.status, response.read())
+            answered = {name.lower(): value for name, value in response.getheaders()}
+            return response.status, answered, response.read()
         except (OSError, HTTPException, ValueError) as error:
             raise click.ClickException(f"{url.geturl()} does not answer ({error}); is it running?") from error
 

@@ -33,6 +33,8 @@ def without_clitic(run: str) -> str:
 
 def parts_of(run: str) -> list[str]:
     """The parts of one run in order, case kept; a plain word is its own only part. Never empty parts."""
+    if run.isalnum():
+        return split_camel(run)
     pieces = [piece for piece in _CONNECTORS.split(run) if piece]
     return [part for piece in pieces for part in split_camel(piece)]
 

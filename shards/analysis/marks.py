@@ -4,6 +4,7 @@ They join what stems cannot: "bill" and «فاکتور» both say the concept in
 which texts of a record or query are asked, and what a mark is worth, is the caller's business.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -33,16 +34,18 @@ class Marks:
         for name, words in entries.items():
             for word in words:
                 self._waiting.setdefault(ord(word[0]) >> _BLOCK_BITS, []).append((word, sign + name))
+        self._first_waiting = _first_of(self._waiting)
 
     def said_in(self, terms: Sequence[str]) -> Iterator[tuple[str, int]]:
         """Each mark that a text says, with the position of the first term that says it; in order, with repeats.
 
         The longest phrase wins: "exchange rate" is no rate, and 数据库, two overlapping pairs, is database, not data.
         """
-        runs, waiting = self._runs, self._waiting
+        runs = self._runs
         covered = 0
         for index, term in enumerate(terms):
-            if waiting and ord(term[0]) >> _BLOCK_BITS in waiting:
+            # One comparison for the terms of a script that was met before, which nearly all are.
+            if term[0] >= self._first_waiting:
                 self._load(term)
             if term not in runs or index < covered:
                 continue
@@ -60,8 +63,16 @@ class Marks:
     def _load(self, term: str) -> None:
         """Analyse the waiting words of a term's script."""
         block = ord(term[0]) >> _BLOCK_BITS
-        self._runs.update(_compiled(self._waiting.get(block, ()), self._analyse))
-        self._waiting.pop(block, None)
+        if words := self._waiting.get(block):
+            # They leave the waiting ones only afterwards: another thread must not pass by before they are known.
+            self._runs.update(_compiled(words, self._analyse))
+            self._waiting.pop(block, None)
+            self._first_waiting = _first_of(tuple(self._waiting))
+
+
+def _first_of(blocks: Iterable[int]) -> str:
+    """The first character of the first block; no term begins with the one that stands for none."""
+    return chr(min(blocks, default=sys.maxunicode >> _BLOCK_BITS) << _BLOCK_BITS)
 
 
 def _compiled(words: Iterable[tuple[str, str]], analyse: Analyse) -> dict[str, tuple[Run, ...]]:

@@ -5,7 +5,7 @@ It knows no language: stems and stop words live beside it.
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 ZWNJ: Final = "\u200c"
@@ -38,12 +38,16 @@ _LETTERS: Final = {
 }  # fmt: skip
 
 
-class _Fold(dict[int, str]):
+class _Table(dict[int, str]):
     """A translation table that works out each code point once, the first time it is met."""
 
+    def __init__(self, work_out: Callable[[str], str]) -> None:
+        super().__init__()
+        self._work_out = work_out
+
     def __missing__(self, code: int) -> str:
-        folded = self[code] = _fold_character(chr(code))
-        return folded
+        text = self[code] = self._work_out(chr(code))
+        return text
 
 
 def normalise(text: str) -> str:
@@ -56,8 +60,26 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).translate(_FOLDED)
 
 
+def chunks_of(text: str) -> list[str]:
+    """The normal form of any text, parted at what stands in no run: ``runs_of`` them gives the runs of the text."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return text.translate(_SPACED).split()
+
+
+def runs_of(chunk: str) -> list[str]:
+    """The runs of a normalised text, in order."""
+    found: list[str] = (_ASCII_RUN if chunk.isascii() else _RUN).findall(chunk)
+    return found
+
+
+def letters_of(text: str) -> str:
+    """The characters of all runs of a normalised text but ``_`` and connectors."""
+    return text.translate(_LETTERS_ONLY)
+
+
 def is_unsegmented(run: str) -> bool:
-    """Whether a run found by ``RUN`` is of a script that does not part its words by spaces."""
+    """Whether a run is of a script that does not part its words by spaces."""
     code = ord(run[0])
     return code >= _FIRST_UNSEGMENTED and _within(code, _UNSEGMENTED_RANGES)
 
@@ -73,6 +95,15 @@ def _fold_character(character: str) -> str:
     if _within(code, _STRIPPED_BLOCKS):
         return unicodedata.normalize("NFD", character)[0]
     return character
+
+
+def _fold_to_runs(character: str) -> str:
+    """As ``_fold_character``, with a blank for whatever stands in no run: all of it parts runs alike."""
+    return "".join(one if one in CONNECTORS or _RUN.fullmatch(one) else " " for one in _fold_character(character))
+
+
+def _letter(character: str) -> str:
+    return character if character != "_" and _RUN.fullmatch(character) else ""
 
 
 def _within(code: int, ranges: Iterable[tuple[int, int]]) -> bool:
@@ -94,7 +125,9 @@ def _is_word_character(code: int) -> bool:
     return unicodedata.category(chr(code))[0] in "LNM"
 
 
-_FOLDED: Final = _Fold()
+_FOLDED: Final = _Table(_fold_character)
+_SPACED: Final = _Table(_fold_to_runs)
+_LETTERS_ONLY: Final = _Table(_letter)
 _LAST_WORD_CODE: Final = 0x1FFFF
 """Beyond it lie only Han extensions, which are unsegmented, and tags."""
 
@@ -103,8 +136,11 @@ _WORD: Final = "_" + _character_class(
     code for code in range(0x30, _LAST_WORD_CODE) if _is_word_character(code) and not _within(code, _UNSEGMENTED_RANGES)
 )
 
-RUN: Final = re.compile(f"[{_UNSEGMENTED}]+|[{_WORD}]+(?:[-.:'{ZWNJ}][{_WORD}]+)*")
+CONNECTORS: Final = f"-.:'{ZWNJ}"
+"""They join words to one run."""
+
+_RUN: Final = re.compile(f"[{_UNSEGMENTED}]+|[{_WORD}]+(?:[{CONNECTORS}][{_WORD}]+)*")
 """One run of a normalised text: unsegmented characters, or a word with its inner connectors (``get_user.by-id``)."""
 
-ASCII_RUN: Final = re.compile(r"[A-Za-z0-9_]+(?:[-.:'][A-Za-z0-9_]+)*")
-"""``RUN`` for text that is ASCII: the same runs, found faster."""
+_ASCII_RUN: Final = re.compile(r"[A-Za-z0-9_]+(?:[-.:'][A-Za-z0-9_]+)*")
+"""``_RUN`` for text that is ASCII: the same runs, found faster."""

@@ -14,7 +14,8 @@ from shards.analysis.lexicons import ACTIONS, CONCEPTS, TOOL_WORDS
 from shards.analysis.stopwords import FILLERS, STOPWORDS
 from shards.analyzer import actions_of, concepts_of, terms_of
 from shards.near.terms import NearTerms
-from shards.text_table import TextTable, encoded
+from shards.text_table import TextTable
+from shards.utf8 import encoded
 
 MARGIN: Final = 20
 """Likeness below the best one within which a term may be meant, too."""

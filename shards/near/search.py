@@ -7,6 +7,7 @@ of one index of the same records.
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from shards.near import dictionary_kernel as kernel
 from shards.near.known_words import Known, is_known, known_near
 from shards.near.terms import NearTerms
 from shards.near.words import looks_like_a_word
-from shards.text_table import encoded
+from shards.utf8 import encoded
 
 MOST_WORDS: Final = 32
 """Words of a query that are looked at, the first ones, known or not: which they are must not depend on the shard."""
@@ -26,7 +27,12 @@ MOST_WORDS: Final = 32
 NEAREST: Final = 4
 """Terms of a word that is spelt like it, and as many that say it in another script."""
 
+REMEMBERED: Final = 2_048
+"""Searches of each dictionary that are remembered; then all are forgotten."""
+
 _Search = Callable[[NearTerms, str], list[tuple[int, int]]]
+
+_FOUND: Final[WeakKeyDictionary[NearTerms, dict[tuple[_Search, str], list[tuple[int, int]]]]] = WeakKeyDictionary()
 
 
 def near_terms(
@@ -39,8 +45,11 @@ def near_terms(
     Raises:
         OutOfTimeError: if the time runs out.
     """
-    words = (position for position, term in enumerate(terms) if looks_like_a_word(term))
+    # Most queries have no such word, and to look at each one takes longer than to see that.
+    if frequencies.all():
+        return ()
     found: list[NearTerm] = []
+    words = (position for position, term in enumerate(terms) if looks_like_a_word(term))
     for position in islice(words, MOST_WORDS):
         word = terms[position]
         if frequencies[position] == 0 and not is_known(word):
@@ -74,14 +83,27 @@ def _near(position: int, word: str, known: Known, views: Sequence[View], search:
 def _nearest(word: str, silent: int, view: View, search: _Search) -> Iterator[tuple[str, int, int]]:
     """The nearest terms of a part that its authorized rows hold: text, likeness above ``silent``, and how many do."""
     segment = view.part.segment
-    near = [(row, likeness) for row, likeness in search(segment.near, word) if likeness > silent]
+    near = [(row, likeness) for row, likeness in _remembered(search, segment.near, word) if likeness > silent]
     if not near:
         return
     rows = np.array([row for row, _ in near], np.int64)
     postings = segment.postings
-    for place, count in kernel.held(rows, postings.offsets, postings.ordinals, view.authorized.mask, NEAREST).tolist():
+    dense, allowed = postings.dense, view.authorized.bits
+    found = kernel.held(rows, postings.offsets, postings.ordinals, dense.rows, dense.bits, allowed, NEAREST)
+    for place, count in found.tolist():
         row, likeness = near[place]
         yield postings.terms[row], likeness, count
+
+
+def _remembered(search: _Search, dictionary: NearTerms, word: str) -> list[tuple[int, int]]:
+    """What ``search`` finds: the words of queries repeat, and who may see a term is not asked here yet."""
+    known = _FOUND.setdefault(dictionary, {})
+    found = known.get((search, word))
+    if found is None:
+        if len(known) >= REMEMBERED:
+            known.clear()
+        found = known[search, word] = search(dictionary, word)
+    return found
 
 
 def _counted(marks: Sequence[str], views: Sequence[View]) -> dict[str, int]:

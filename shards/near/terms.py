@@ -15,7 +15,8 @@ from shards.near import dictionary_kernel as kernel
 from shards.near.edit_kernel import LONGEST
 from shards.near.sound_kernel import LEAST_KEY
 from shards.near.words import word_of
-from shards.text_table import TextTable, encoded
+from shards.text_table import TextTable
+from shards.utf8 import encoded
 
 SAME_WORD: Final = 256
 
@@ -32,17 +33,19 @@ _SPELLING_LIMITS_TO_LATIN: Final = (0, 0, 0, 3, 6)
 
 
 class NearTerms:
-    """A dictionary made ready for comparison: 20 bytes per term beside the texts."""
+    """A dictionary made ready for comparison: 12 bytes per term that looks like a word, beside the texts."""
 
     def __init__(self, terms: TextTable) -> None:
         self._terms = terms
-        self._texts = (terms.blob, terms.offsets, terms.shared)
-        signatures, counts, keys = kernel.described(*self._texts)
+        self._texts = (terms.blob, terms.blocks)
+        signatures, counts, keys = kernel.described(terms.blob, len(terms))
+        pages = -(-len(terms) >> kernel.PAGE_BITS)
         by_length = _ordered(counts, 1)
-        self._signatures, self._rows = signatures[by_length], by_length.astype(np.uint32)
-        self._starts = np.searchsorted(counts[by_length], np.arange(LONGEST + 2)).astype(np.int64)
+        self._signatures, self._rows = signatures[by_length], by_length.astype(np.uint16)
+        self._starts = _length_starts(by_length, counts, pages)
         by_key = _ordered(keys, LEAST_KEY)
-        self._keys, self._spoken_rows = keys[by_key], by_key.astype(np.uint32)
+        self._fences, self._spoken_rows = keys[by_key[:: kernel.FENCE]], by_key.astype(np.uint16)
+        self._spoken_starts = np.searchsorted(by_key >> kernel.PAGE_BITS, np.arange(pages + 1)).astype(np.int64)
 
     def written(self, term: str) -> list[tuple[int, int]]:
         """(row, likeness in 1..256) of every term that is spelt much like one that ``looks_like_a_word``.
@@ -66,8 +69,8 @@ class NearTerms:
         limits = _SPELLING_LIMITS_FROM_LATIN if word.latin else _SPELLING_LIMITS_TO_LATIN
         found: list[tuple[int, int]] = []
         for way in word.spoken:
-            keys = (self._keys, self._spoken_rows, way.key)
-            sounding = kernel.sounding(*self._texts, *keys, way.sounds, word.unwritten, word.latin)
+            rows = (self._fences, self._spoken_rows, self._spoken_starts)
+            sounding = kernel.sounding(*self._texts, *rows, way.key, way.sounds, word.unwritten, word.latin)
             limit = limits[min(way.consonants, len(limits) - 1)] - way.cost
             found += [
                 (row, _SPOKEN_LIKENESS - _SPELLING_SHARE * (cost + way.cost))
@@ -79,13 +82,20 @@ class NearTerms:
     @property
     def nbytes(self) -> int:
         """Memory in bytes, without the texts."""
-        return sum(array.nbytes for array in (self._signatures, self._rows, self._keys, self._spoken_rows))
+        kept = (self._signatures, self._rows, self._starts, self._fences, self._spoken_rows, self._spoken_starts)
+        return sum(array.nbytes for array in kept)
 
 
-def _ordered(values: npt.NDArray[np.uint8] | npt.NDArray[np.uint32], least: int) -> npt.NDArray[np.intp]:
-    """Rows whose value is at least ``least``, by value, then by row."""
+def _ordered(values: npt.NDArray[np.uint8] | npt.NDArray[np.uint32], least: int) -> npt.NDArray[np.int64]:
+    """int64[k]: rows whose value is at least ``least``, by page, then by value, then by row."""
     rows = np.flatnonzero(values >= least)
-    return rows[np.argsort(values[rows], kind="stable")]
+    return rows[np.lexsort((values[rows], rows >> kernel.PAGE_BITS))]
+
+
+def _length_starts(rows: npt.NDArray[np.int64], counts: npt.NDArray[np.uint8], pages: int) -> npt.NDArray[np.int64]:
+    """int64[pages, LONGEST + 2]: where in ``rows`` those of each page begin that have so many letters or more."""
+    places = (rows >> kernel.PAGE_BITS) * (LONGEST + 2) + counts[rows]
+    return np.searchsorted(places, np.arange(pages * (LONGEST + 2))).astype(np.int64).reshape(pages, LONGEST + 2)
 
 
 def _likest(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -120,7 +120,9 @@ class Client:
         delay_s: before each reply; infinity hangs for ever.
         failing: raises ``ShardUnavailable`` instead of a reply.
         broken: raises an error that no contract names.
+        bodiless: brings no documents along with its rows, so that they have to be fetched.
         batches: number of queries of each search call.
+        looked_up: calls for documents.
         open_calls: calls that have begun and not ended.
     """
 
@@ -128,7 +130,9 @@ class Client:
     delay_s: float = 0.0
     failing: bool = False
     broken: bool = False
+    bodiless: bool = False
     batches: list[int] = field(default_factory=list)
+    looked_up: int = 0
     queries: list[ShardQuery] = field(default_factory=list)
     open_calls: int = 0
 
@@ -136,9 +140,12 @@ class Client:
         self.batches.append(len(batch))
         self.queries.extend(batch)
         await self._misbehave()
+        if self.bodiless:
+            batch = tuple(replace(query, bodies=0) for query in batch)
         return self.shard.search(batch)
 
     async def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
+        self.looked_up += 1
         await self._misbehave()
         return self.shard.documents(batch)
 
@@ -158,10 +165,10 @@ class Client:
 
 @dataclass(kw_only=True)
 class GreedyClient(Client):
-    """Returns every matching record whatever the cut, and documents of ids nobody asked for."""
+    """Returns every matching record and its document whatever the cut, and documents of ids nobody asked for."""
 
     async def search(self, batch: tuple[ShardQuery, ...]) -> tuple[ShardHits, ...]:
-        return self.shard.search(tuple(replace(query, n=1_000) for query in batch))
+        return self.shard.search(tuple(replace(query, n=1_000, bodies=1_000) for query in batch))
 
     async def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
         everything = tuple(f"t{number:02d}" for number in range(100))

@@ -14,6 +14,7 @@ from cluster.errors import InvalidConfiguration
 from cluster.merge import Pool
 from cluster.query import NAMED, AnalyzedRequest, Meant
 from cluster.smalltalk import Nearest, SmallTalk, Topic
+from shards.mentions import NO_MENTIONS
 from shards.statistics import frequency_weight
 
 BY_WORDS = Weights(
@@ -59,7 +60,7 @@ def pool(rows: list[list[int]], weights: list[int], *, authorized: int = 100, bo
 
 
 def asked(*terms: str) -> AnalyzedRequest:
-    return AnalyzedRequest(terms=terms, term_weights=(256,) * len(terms), mentions=(), length=len(terms))
+    return AnalyzedRequest(terms=terms, term_weights=(256,) * len(terms), mentions=NO_MENTIONS, length=len(terms))
 
 
 def test_talk_with_a_weak_record_is_turned_away_and_says_why() -> None:

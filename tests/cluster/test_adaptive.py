@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.adaptive import AdaptiveK, Curve, rolled_out
+from cluster.adaptive import AdaptiveK, Curve
 from cluster.errors import InvalidConfiguration
 
 HALF = Curve(share=512, least=2)
@@ -40,17 +40,6 @@ def test_a_cut_only_shortens_and_never_below_the_least(scores: list[int], share:
 def test_a_stricter_curve_never_shows_more(scores: list[int], share: int, least: int) -> None:
     cut = Curve(share=share, least=least).cut(scores)
     assert Curve(share=share + 1, least=least).cut(scores) <= cut <= Curve(share=share, least=least + 1).cut(scores)
-
-
-def test_a_roll_out_takes_its_share_of_queries_and_keeps_them() -> None:
-    queries = [f"query {number}" for number in range(2000)]
-    tenth = {query for query in queries if rolled_out(query, 10)}
-    half = {query for query in queries if rolled_out(query, 50)}
-    assert 150 < len(tenth) < 250
-    assert 900 < len(half) < 1100
-    assert tenth < half
-    assert not any(rolled_out(query, 0) for query in queries)
-    assert all(rolled_out(query, 100) for query in queries)
 
 
 def test_the_shipped_curves_can_be_read_and_have_a_version() -> None:

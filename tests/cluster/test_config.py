@@ -54,7 +54,9 @@ def test_every_setting_has_one_sentence_and_a_unit_in_its_name_or_words() -> Non
 
 def test_an_empty_file_is_every_default(tmp_path: Path) -> None:
     settings = load_settings(write(tmp_path, "# nothing\n"))
-    assert settings == Settings().model_copy(update={"home": tmp_path / ".shortlist"})
+    assert settings.model_dump() == Settings().model_copy(update={"home": tmp_path / ".shortlist"}).model_dump()
+    assert settings.source == tmp_path / "settings.yaml"
+    assert load_settings().source is None
 
 
 def test_relative_paths_count_from_the_folder_of_the_file(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from cluster.config import DiscoverySettings, Settings
 from cluster.contract import Answer, MissReason, SearchRequest, VectorState
 from cluster.discovery import Discovery, discovery_of
 from cluster.dispatcher import RuleDispatcher
+from cluster.flags import Flags
 from cluster.router import Router
 from cluster.shard_client import LocalShardClient, ShardClient
 from shards.messages import ShardHits, ShardQuery
@@ -211,12 +212,13 @@ def test_nothing_authorized_is_said_before_any_talk() -> None:
 
 SALES = [tool(f"s{number:02d}", f"sales_{number}", "Sales " * (5 - number % 5)) for number in range(20)]
 SHORT = Discovery(adaptive=AdaptiveK(version="t", words=Curve(share=900, least=2), hybrid=Curve(share=900, least=2)))
+ADAPTIVE = Flags(adaptive_discovery_k=True)
 
 
 def test_an_adaptive_answer_is_the_start_of_the_fixed_one_and_says_its_k() -> None:
     question = request("sales 3", budget=replace(BUDGET, evidence_k=10))
     fixed = ask(SALES, question)
-    short = ask(SALES, question, discovery=replace(SHORT, rollout_percent=100))
+    short = ask(SALES, replace(question, flags=ADAPTIVE), discovery=SHORT)
     assert short.adaptive_k == len(short.hits) < len(fixed.hits) == 10
     assert ids_of(short) == ids_of(fixed)[: len(short.hits)]
     assert short.truncated
@@ -224,14 +226,14 @@ def test_an_adaptive_answer_is_the_start_of_the_fixed_one_and_says_its_k() -> No
 
 
 def test_an_adaptive_answer_keeps_its_pinned_records() -> None:
-    question = request("sales 3", budget=replace(BUDGET, evidence_k=10), pinned=("s07",))
-    short = ask(SALES, question, discovery=replace(SHORT, rollout_percent=100))
+    question = request("sales 3", budget=replace(BUDGET, evidence_k=10), pinned=("s07",), flags=ADAPTIVE)
+    short = ask(SALES, question, discovery=SHORT)
     assert "s07" in ids_of(short)
     assert short.adaptive_k is not None
     assert len(short.hits) <= short.adaptive_k + 1
 
 
-def test_without_a_roll_out_every_answer_has_its_own_k() -> None:
+def test_without_the_flag_every_answer_has_its_own_k() -> None:
     answer = ask(SALES, request("sales 3"), discovery=SHORT)
     assert answer.adaptive_k is None
     assert len(answer.hits) == BUDGET.evidence_k
@@ -240,12 +242,10 @@ def test_without_a_roll_out_every_answer_has_its_own_k() -> None:
 def test_an_instance_uses_what_its_settings_say(tmp_path: Path) -> None:
     settings = Settings(
         home=tmp_path,
-        discovery=DiscoverySettings(abstention="off", adaptive_k=True, adaptive_k_rollout_percent=30),
+        discovery=DiscoverySettings(abstention="off"),
     )
     discovery = discovery_of(settings, None)
     assert discovery.abstainer is None
     assert discovery.adaptive is not None
-    assert discovery.rollout_percent == 30
     usual = discovery_of(Settings(home=tmp_path), None)
     assert usual.abstainer is not None
-    assert usual.adaptive is None

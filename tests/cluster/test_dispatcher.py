@@ -2,18 +2,26 @@ import pytest
 
 from cluster.contract import Delivery, EvidenceForm, Hit, Plan, PlanReason
 from cluster.dispatcher import RuleDispatcher
+from cluster.evidence import piece_of
+from cluster.question_lexicon import AnswerShape
 from tests.cluster.rig import tool
 
 FAR_APART = (1000, 500)
 NAMED = 400_000_000
+RECORD = piece_of(tool("t", "x").to_json())
 
 
-def plan(question: str, scores: tuple[int, ...] = FAR_APART, bonuses: tuple[int, ...] = (0, 0, 0)) -> Plan:
+def plan(
+    question: str,
+    scores: tuple[int, ...] = FAR_APART,
+    bonuses: tuple[int, ...] = (0, 0, 0),
+    shape: AnswerShape | None = None,
+) -> Plan:
     hits = [
-        Hit(record=tool(f"t{n}", "x"), score=score + bonuses[n], form=EvidenceForm.FULL, tokens=1, bonus=bonuses[n])
+        Hit(record=RECORD, score=score + bonuses[n], form=EvidenceForm.FULL, bonus=bonuses[n])
         for n, score in enumerate(scores)
     ]
-    return RuleDispatcher().plan(question, hits)
+    return RuleDispatcher().plan(question, hits, shape)
 
 
 SEQUENTIAL_FACT = Plan(delivery=Delivery.SEQUENTIAL, reason=PlanReason.SINGLE_FACT)
@@ -77,3 +85,27 @@ def test_a_list_verb_inside_the_exact_name_of_the_first_hit_asks_for_no_list() -
 def test_two_records_of_the_asked_name_cannot_be_told_apart() -> None:
     twins = plan("send mail", bonuses=(NAMED, NAMED, 0))
     assert twins == Plan(delivery=Delivery.BATCH, reason=PlanReason.TIGHT_SCORES)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["when and how much did we pay?", "کی و چقدر پرداخت کردیم؟", "Сколько это стоит и когда доставят?"],
+)
+def test_a_question_of_several_parts_is_delivered_at_once(question: str) -> None:
+    assert plan(question) == Plan(delivery=Delivery.BATCH, reason=PlanReason.SEVERAL_PARTS)
+
+
+def test_the_shape_that_the_caller_hands_in_stands_above_the_words() -> None:
+    listed = plan("send an email", shape=AnswerShape.LIST)
+    assert listed == Plan(delivery=Delivery.BATCH, reason=PlanReason.LIST)
+    assert plan("list all users and when they came", shape=AnswerShape.AMOUNT) == SEQUENTIAL_FACT
+
+
+def test_a_list_that_the_caller_asks_for_is_one_even_where_a_tool_is_named() -> None:
+    listed = plan("list buckets", bonuses=(NAMED, 0, 0), shape=AnswerShape.LIST)
+    assert listed == Plan(delivery=Delivery.BATCH, reason=PlanReason.LIST)
+
+
+def test_tight_scores_ask_for_all_at_once_whatever_shape_the_caller_hands_in() -> None:
+    tight = plan("send mail", (1000, 990), shape=AnswerShape.AMOUNT)
+    assert tight == Plan(delivery=Delivery.BATCH, reason=PlanReason.TIGHT_SCORES)

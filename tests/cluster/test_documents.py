@@ -17,7 +17,7 @@ def test_an_entry_answers_for_its_own_version_only() -> None:
 
 
 def test_the_least_recently_used_entry_goes_first() -> None:
-    one = len(document(1).body) + ENTRY_BYTES
+    one = len(DocumentCache(0).put(document(1)).full.json) + ENTRY_BYTES
     cache = DocumentCache(2 * one + 50)
     cache.put(document(1))
     cache.put(document(2))
@@ -27,7 +27,7 @@ def test_the_least_recently_used_entry_goes_first() -> None:
     assert cache.get("t02", 1) is None
 
 
-def test_without_room_nothing_is_kept_and_every_record_is_still_parsed() -> None:
+def test_without_room_nothing_is_kept_and_every_record_is_still_made_ready() -> None:
     cache = DocumentCache(0)
-    assert cache.put(document(1)).record.id == "t01"
+    assert cache.put(document(1)).id == "t01"
     assert cache.get("t01", 1) is None

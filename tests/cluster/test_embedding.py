@@ -26,6 +26,7 @@ from cluster.partition import shard_of
 from cluster.registry import Registry
 from cluster.registry_schema import sqlite_url
 from cluster.vector_cache import VectorCache
+from shards.mentions import NO_MENTIONS
 from shards.messages import LIKENESS_SHIFT, ScoreMix, ShardQuery, VectorQuery
 from shards.record import Record, bucket_of
 from shards.shard import Shard
@@ -75,7 +76,8 @@ def likenesses(shards: Iterable[Shard]) -> dict[str, int]:
     """What a search by the probe sees of every vector that is there."""
     query = ShardQuery(
         scope=EVERYTHING, terms=(), term_weights=(), mix=ScoreMix(impact=1, name=1, presence=0, similarity=1),
-        mentions=(), pinned=(), preferred=(), n=1_000, weights=None, remaining_ms=60_000, min_seq=0, vector=PROBE,
+        mentions=NO_MENTIONS, pinned=(), preferred=(), n=1_000, weights=None, remaining_ms=60_000, min_seq=0,
+        vector=PROBE,
     )  # fmt: skip
     found: dict[str, int] = {}
     for shard in shards:

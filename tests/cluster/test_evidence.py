@@ -1,9 +1,12 @@
+from dataclasses import replace
+
+import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.budget import Budget
-from cluster.contract import EvidenceForm
-from cluster.evidence import SUMMARY_TOKENS, Finalist, Piece, assemble, cut_text, evidence_cost, piece_of
+from cluster.contract import EvidenceForm, Form, Piece
+from cluster.evidence import SUMMARY_TOKENS, Evidence, assemble, cut_text, evidence_cost, piece_of
 from cluster.tokens import estimate_tokens
 from shards.record import Kind, Record
 from tests.cluster.rig import tool
@@ -11,88 +14,127 @@ from tests.cluster.rig import tool
 SCHEMA = '{"properties":{"a":{"type":"string"}},"type":"object"}'
 
 
-def finalist(tokens: int, summary_tokens: int, *, pinned: bool = False, record_id: str = "t") -> Finalist:
-    record = tool(record_id, "x")
-    piece = Piece(record=record, tokens=tokens, summary=record, summary_tokens=summary_tokens)
-    return Finalist(piece=piece, score=1, bonus=0, pinned=pinned, parts=())
+def piece(tokens: int, summary_tokens: int) -> Piece:
+    full, summary = Form(json=b"{}", tokens=tokens), Form(json=b"{}", tokens=summary_tokens)
+    return Piece(id="t", name="x", namespace="srv", full=full, summary=summary)
+
+
+def wide(full_bytes: int, summary_bytes: int) -> Piece:
+    """A record whose forms cost a token each, and so many bytes."""
+    full, summary = (Form(json=b"x" * count, tokens=1) for count in (full_bytes, summary_bytes))
+    return Piece(id="t", name="x", namespace="srv", full=full, summary=summary)
 
 
 def ceilings(k: int, tokens: int) -> Budget:
     return Budget(candidate_k=100, rerank_k=100, evidence_k=k, evidence_tokens=tokens, timeout_ms=1)
 
 
-def shown(finalists: list[Finalist], k: int, tokens: int) -> list[tuple[str, str]]:
-    evidence = assemble(finalists, ceilings(k, tokens))
-    return [(hit.record.id, hit.form.value) for hit in evidence.hits]
+def fitted(
+    pieces: list[Piece], k: int, tokens: int, pinned: tuple[int, ...] = (), full_hits: int | None = None
+) -> Evidence:
+    return assemble(dict(enumerate(pieces)), pinned, ceilings(k, tokens), full_hits=full_hits)
+
+
+def shown(pieces: list[Piece], k: int, tokens: int, pinned: tuple[int, ...] = ()) -> list[tuple[int, str]]:
+    return [(rank, form.value) for rank, form in fitted(pieces, k, tokens, pinned).forms.items()]
 
 
 def test_what_is_left_makes_the_first_ranks_whole() -> None:
     # Summaries take 30 of 100 tokens; a grows by 60 and leaves 10: too little for b (+20), enough for c (+10).
-    finalists = [finalist(70, 10, record_id="a"), finalist(30, 10, record_id="b"), finalist(20, 10, record_id="c")]
-    assert shown(finalists, 3, 100) == [("a", "full"), ("b", "summary"), ("c", "full")]
+    assert shown([piece(70, 10), piece(30, 10), piece(20, 10)], 3, 100) == [(0, "full"), (1, "summary"), (2, "full")]
 
 
 def test_the_last_token_is_spent_and_none_beyond_it() -> None:
-    assert shown([finalist(70, 10)], 1, 70) == [("t", "full")]
-    assert shown([finalist(70, 10)], 1, 69) == [("t", "summary")]
-    assert shown([finalist(70, 10)], 1, 9) == []
+    assert shown([piece(70, 10)], 1, 70) == [(0, "full")]
+    assert shown([piece(70, 10)], 1, 69) == [(0, "summary")]
+    assert shown([piece(70, 10)], 1, 9) == []
 
 
 def test_one_long_schema_hides_no_other_hit() -> None:
-    finalists = [finalist(5_000, 50, record_id="a"), *(finalist(50, 50, record_id=f"b{n}") for n in range(9))]
-    assert [form for _, form in shown(finalists, 10, 2_400)] == ["summary", *["full"] * 9]
+    pieces = [piece(5_000, 50), *[piece(50, 50)] * 9]
+    assert [form for _, form in shown(pieces, 10, 2_400)] == ["summary", *["full"] * 9]
 
 
 def test_a_hit_that_fits_in_no_form_is_dropped_and_counted() -> None:
-    evidence = assemble([finalist(90, 80), finalist(40, 30), finalist(20, 20)], ceilings(3, 100))
-    assert (len(evidence.hits), evidence.tokens, evidence.dropped) == (2, 100, 1)
+    evidence = fitted([piece(90, 80), piece(40, 30), piece(20, 20)], 3, 100)
+    assert (len(evidence.forms), evidence.tokens, evidence.dropped) == (2, 100, 1)
 
 
 def test_a_pinned_hit_claims_its_tokens_first_and_keeps_its_rank() -> None:
-    finalists = [finalist(60, 60, record_id="a"), finalist(70, 70, pinned=True, record_id="z")]
-    assert shown(finalists, 2, 100) == [("z", "full")]
-    assert shown(finalists, 1, 1_000) == [("z", "full")]
-    assert shown(finalists, 2, 1_000) == [("a", "full"), ("z", "full")]
+    pieces = [piece(60, 60), piece(70, 70)]
+    assert shown(pieces, 2, 100, pinned=(1,)) == [(1, "full")]
+    assert shown(pieces, 1, 1_000, pinned=(1,)) == [(1, "full")]
+    assert shown(pieces, 2, 1_000, pinned=(1,)) == [(0, "full"), (1, "full")]
+
+
+def test_the_bytes_of_an_answer_have_a_ceiling_of_their_own() -> None:
+    # Summaries take 30 of 100 bytes; the first grows by 60 and leaves 10: too little for the second (+20).
+    pieces = dict(enumerate([wide(70, 10), wide(30, 10), wide(20, 10)]))
+    budget = replace(ceilings(3, 1000), evidence_bytes=100)
+    evidence = assemble(pieces, (), budget)
+    assert [form.value for form in evidence.forms.values()] == ["full", "summary", "full"]
+    assert (evidence.json_bytes, evidence.tokens) == (100, 3)
+    assert assemble(pieces, (), replace(budget, evidence_bytes=9)).dropped == 3
+    assert assemble(pieces, (), replace(budget, evidence_bytes=120)).json_bytes == 120
+
+
+def test_only_the_first_hits_are_whole_where_schemas_are_loaded_as_needed() -> None:
+    pieces = [piece(70, 10), piece(30, 30), piece(30, 10), piece(20, 20), piece(20, 10)]
+    forms = fitted(pieces, 5, 1000, full_hits=2).forms.values()
+    # The fourth saves nothing as a summary.
+    assert [form.value for form in forms] == ["full", "full", "summary", "full", "summary"]
+    assert fitted(pieces, 5, 1000, full_hits=2).tokens == 70 + 30 + 10 + 20 + 10
+    assert set(fitted(pieces, 5, 1000, full_hits=5).forms.values()) == {EvidenceForm.FULL}
+
+
+def test_a_rank_without_a_record_takes_no_place() -> None:
+    assert list(assemble({4: piece(5, 5), 1: piece(5, 5)}, (), ceilings(2, 100)).forms) == [1, 4]
 
 
 @given(
     sizes=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 60), st.booleans()), max_size=12),
     k=st.integers(1, 12),
     tokens=st.integers(1, 300),
+    full_hits=st.none() | st.integers(0, 12),
 )
-def test_both_ceilings_hold_and_the_count_adds_up(sizes: list[tuple[int, int, bool]], k: int, tokens: int) -> None:
-    finalists = [
-        finalist(more + short, short, pinned=pinned, record_id=f"t{rank:02d}")
-        for rank, (more, short, pinned) in enumerate(sizes)
+def test_both_ceilings_hold_and_the_count_adds_up(
+    sizes: list[tuple[int, int, bool]], k: int, tokens: int, full_hits: int | None
+) -> None:
+    pieces = [piece(more + short, short) for more, short, _ in sizes]
+    evidence = fitted(pieces, k, tokens, tuple(rank for rank, (*_, pinned) in enumerate(sizes) if pinned), full_hits)
+    spent = [
+        pieces[rank].full.tokens if form is EvidenceForm.FULL else pieces[rank].summary.tokens
+        for rank, form in evidence.forms.items()
     ]
-    evidence = assemble(finalists, ceilings(k, tokens))
-    assert len(evidence.hits) <= k
-    assert evidence.tokens == sum(hit.tokens for hit in evidence.hits) <= tokens
-    assert evidence.dropped == len(finalists) - len(evidence.hits)
-    ids = [hit.record.id for hit in evidence.hits]
-    assert ids == sorted(ids)
+    assert len(spent) <= k
+    assert evidence.tokens == sum(spent) <= tokens
+    assert evidence.dropped == len(pieces) - len(spent)
+    assert list(evidence.forms) == sorted(evidence.forms)
 
 
 def test_a_summary_keeps_name_and_source_and_the_hash_of_the_whole() -> None:
     record = tool("t", "send", "First sentence. " * 60, parameters=SCHEMA, source_url="https://x", examples=("e",))
-    piece = piece_of(record)
-    assert piece.record is record
-    assert piece.summary.parameters == "{}"
-    assert piece.summary.examples == ()
-    assert (piece.summary.name, piece.summary.source_url) == ("send", "https://x")
-    assert piece.summary.search_text_hash == record.search_text_hash
-    assert estimate_tokens(piece.summary.description) <= SUMMARY_TOKENS[Kind.TOOL]
-    assert piece.summary.description.endswith("First sentence.")
-    assert piece.summary_tokens == evidence_cost(piece.summary) < piece.tokens == evidence_cost(record)
+    ready = piece_of(record.to_json())
+    whole, short = orjson.loads(ready.full.json), orjson.loads(ready.summary.json)
+    assert whole["parameters"] == orjson.loads(SCHEMA)
+    assert whole["description"] == record.description
+    assert "parameters" not in short
+    assert (short["name"], short["source_url"], ready.name) == ("send", "https://x", "send")
+    assert short["search_text_hash"] == whole["search_text_hash"] == record.search_text_hash
+    assert estimate_tokens(short["description"]) <= SUMMARY_TOKENS[Kind.TOOL]
+    assert short["description"].endswith("First sentence.")
+    values = orjson.loads(record.to_json())
+    assert ready.full.tokens == evidence_cost(values)
+    cut = {"description": short["description"], "parameters": "{}"}
+    assert ready.summary.tokens == evidence_cost(values | cut) < ready.full.tokens
 
 
 def test_a_record_that_is_short_already_has_no_other_form() -> None:
-    piece = piece_of(tool("t", "send", "Sends."))
-    assert piece.summary is piece.record
+    ready = piece_of(tool("t", "send", "Sends.").to_json())
+    assert ready.summary is ready.full
     # id t: 1 + 2, name send: 1 + 2, namespace srv: 1 + 2, description: 5 letters and a mark, 2 + 2.
-    assert piece.tokens == piece.summary_tokens == 13
-    (hit,) = assemble([Finalist(piece=piece, score=1, bonus=0, pinned=False, parts=())], ceilings(1, 13)).hits
-    assert hit.form is EvidenceForm.FULL
+    assert ready.full.tokens == 13
+    assert shown([ready], 1, 13) == [(0, "full")]
 
 
 @given(st.text(), st.integers(1, 40))
@@ -116,4 +158,4 @@ def test_a_passage_keeps_more_of_its_text_than_a_tool() -> None:
         description="word " * 2_000,
         access=tool("t", "x").access,
     )
-    assert 250 < piece_of(passage).summary_tokens < 320
+    assert 250 < piece_of(passage.to_json()).summary.tokens < 320

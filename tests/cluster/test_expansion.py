@@ -6,6 +6,7 @@ import pytest
 
 from cluster.expansion import MARK_SHARE, MOST_TERMS, Expanded, expanded, reads_as_latin
 from cluster.query import AnalyzedRequest, Meant
+from shards.mentions import NO_MENTIONS
 from shards.messages import MAX_TERMS, NearTerm, ShardHits
 from shards.near.known_words import MARGIN
 from shards.statistics import frequency_weight
@@ -13,7 +14,7 @@ from tests.cluster.rig import hits_of
 
 
 def question(*terms: str) -> AnalyzedRequest:
-    return AnalyzedRequest(terms=terms, term_weights=(200,) * len(terms), mentions=(), length=len(terms))
+    return AnalyzedRequest(terms=terms, term_weights=(200,) * len(terms), mentions=NO_MENTIONS, length=len(terms))
 
 
 def near(position: int, term: str, likeness: int, frequency: int = 1, *, spoken: bool = False) -> NearTerm:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from cluster.merge import best_first, merge, priority, winners, within_ceiling
 from cluster.query import AnalyzedRequest
+from shards.mentions import NO_MENTIONS
 from shards.messages import ScoreMix
 from shards.statistics import frequency_weight
 from tests.cluster.rig import hits_of
@@ -23,7 +24,7 @@ catalogues = st.dictionaries(
 
 def question(n_terms: int = 2) -> AnalyzedRequest:
     terms = tuple(f"w{n}" for n in range(n_terms))
-    return AnalyzedRequest(terms=terms, term_weights=(256,) * n_terms, mentions=(), length=n_terms)
+    return AnalyzedRequest(terms=terms, term_weights=(256,) * n_terms, mentions=NO_MENTIONS, length=n_terms)
 
 
 def brute_force(rows: Sequence[Row]) -> list[tuple[str, int]]:

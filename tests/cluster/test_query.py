@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from cluster.query import CAPABILITY, DOMAIN, MOST_PER_FIELD, NAMED, PERHAPS_NAMED, plan_query
 from shards.analyzer import name_key
-from shards.messages import MAX_TERMS, MentionField
+from shards.mentions import NO_MENTIONS, MentionField, key_hash
+from shards.messages import MAX_TERMS
 
 
 def _bonus(query: str, name: str, field: MentionField = MentionField.NAME) -> int:
-    keys = {mention.key: mention.bonus for mention in plan_query(query).mentions if mention.field is field}
-    return keys.get(name_key(name), 0)
+    return plan_query(query).mentions.among(field).get(key_hash(name_key(name)), 0)
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def test_a_query_without_letters_has_no_terms_and_names_at_most_itself() -> None
     request = plan_query("🙂")
     assert request.terms == ()
     assert request.length == 0
-    assert [mention.key for mention in request.mentions] == ["🙂"]
-    assert plan_query("  ").mentions == ()
+    assert request.mentions.hashes.tolist() == [key_hash("🙂")]
+    assert plan_query("  ").mentions == NO_MENTIONS
 
 
 @given(st.text(max_size=400))
@@ -93,9 +93,10 @@ def test_a_plan_is_bounded_whatever_the_text(text: str) -> None:
     request = plan_query(text)
     assert request.length <= len(request.terms) == len(request.term_weights) <= MAX_TERMS
     for field in MentionField:
-        keys = [mention.key for mention in request.mentions if mention.field is field]
-        assert len(keys) == len(set(keys)) <= MOST_PER_FIELD
-    assert all(mention.key and mention.bonus > 0 for mention in request.mentions)
+        start, end = request.mentions.span(field)
+        assert len(request.mentions.among(field)) == end - start <= MOST_PER_FIELD
+    assert (request.mentions.bonuses > 0).all()
+    assert key_hash("") not in request.mentions.hashes
 
 
 def test_a_ligature_of_many_letters_does_not_lengthen_a_query_beyond_what_is_read() -> None:

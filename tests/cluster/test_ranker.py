@@ -13,28 +13,32 @@ from hypothesis import strategies as st
 from cluster.embedder import EmbeddedQuery
 from cluster.errors import InvalidConfiguration
 from cluster.query import NAMED, AnalyzedRequest, plan_query
-from cluster.ranker import AdditiveRanker, Candidates, Mixes, MixRow, crowded
+from cluster.ranker import AdditiveRanker, Candidates, Crowding, Mixes, MixRow
 from shards.analyzer import name_key
 from shards.impacts import postings_of
-from shards.messages import MAX_TERMS, MOST_LIKENESS, MentionField, ScoreMix, VectorQuery
+from shards.mentions import NO_MENTIONS, MentionField, key_hash
+from shards.messages import MAX_TERMS, MOST_LIKENESS, ScoreMix, VectorQuery
 from shards.record import Access, Kind, Record
 
 RANKER = AdditiveRanker.from_config()
 ROW = "{max_terms: null, impact: 4, name: 2, presence: 1}"
 VECTOR_ROW = "{max_terms: null, impact: 5, name: 1, presence: 2, similarity: 70}"
-HYBRID = f"hybrid: [{VECTOR_ROW}], crowding: 80"
+CROWDING = "crowding: {percent: 80, doublings: 6}"
+HYBRID = f"hybrid: [{VECTOR_ROW}], {CROWDING}"
 EMBEDDED = EmbeddedQuery(vector=VectorQuery(embedder="e", values=np.ones(2, np.int16), floor=0), models=("m",))
 
 
 def _request(length: int, embedded: EmbeddedQuery | None = None) -> AnalyzedRequest:
     return AnalyzedRequest(
-        terms=("t",) * length, term_weights=(256,) * length, mentions=(), length=length, embedded=embedded
+        terms=("t",) * length, term_weights=(256,) * length, mentions=NO_MENTIONS, length=length, embedded=embedded
     )
 
 
 def _ranker(words: ScoreMix, hybrid: ScoreMix | None = None) -> AdditiveRanker:
     tables = ((MixRow(max_terms=None, mix=mix),) for mix in (words, hybrid or words))
-    return AdditiveRanker("additive", Mixes(words=next(tables), hybrid=next(tables), crowding=100))
+    return AdditiveRanker(
+        "additive", Mixes(words=next(tables), hybrid=next(tables), crowding=Crowding(percent=100, doublings=0))
+    )
 
 
 def test_a_hand_worked_score() -> None:
@@ -147,15 +151,15 @@ def test_the_version_names_the_ranker_and_changes_with_its_weights() -> None:
         (f"{{name: a, mixes: [{ROW.replace(', presence: 1', '')}], {HYBRID}}}", ": mixes[0]"),
         (f"{{name: a, mixes: [{VECTOR_ROW}], {HYBRID}}}", ": mixes[0]"),
         (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}]}}", ""),
-        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}], crowding: 49}}", ": crowding"),
-        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}], crowding: 101}}", ": crowding"),
-        (f"{{name: a, mixes: [{ROW}], hybrid: [], crowding: 80}}", ": hybrid"),
-        (f"{{name: a, mixes: [{ROW}], hybrid: [{ROW}], crowding: 80}}", ": hybrid[0]"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}], {CROWDING.replace('80', '49')}}}", ": crowding.percent"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW}], {CROWDING.replace('6', '25')}}}", ": crowding.doublings"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [], {CROWDING}}}", ": hybrid"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{ROW}], {CROWDING}}}", ": hybrid[0]"),
         (
-            f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW.replace('70', '65536')}], crowding: 80}}",
+            f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW.replace('70', '65536')}], {CROWDING}}}",
             ": hybrid[0].similarity",
         ),
-        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW.replace('null', '9')}], crowding: 80}}", ": hybrid"),
+        (f"{{name: a, mixes: [{ROW}], hybrid: [{VECTOR_ROW.replace('null', '9')}], {CROWDING}}}", ": hybrid"),
     ],
 )
 def test_a_ranker_file_with_a_bad_value_is_refused_by_the_name_of_the_field(
@@ -183,11 +187,22 @@ def test_a_ranker_file_of_ones_own_decides_the_mix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("authorized", "similarity"), [(0, 1000), (1, 1000), (256, 1000), (257, 850), (512, 850), (513, 722), (10**9, 28)]
+    ("authorized", "similarity"),
+    [
+        (0, 1000),
+        (1, 1000),
+        (256, 1000),
+        (257, 850),
+        (512, 850),
+        (513, 722),
+        (2**14, 377),
+        (2**14 + 1, 377),
+        (10**9, 377),
+    ],
 )
 def test_similarity_counts_less_with_each_doubling_of_the_records(authorized: int, similarity: int) -> None:
-    assert crowded(1000, authorized, 85) == similarity
-    assert crowded(1000, authorized, 100) == 1000
+    assert Crowding(percent=85, doublings=6).of(1000, authorized) == similarity
+    assert Crowding(percent=100, doublings=6).of(1000, authorized) == 1000
 
 
 def _tool(name: str, description: str = "", namespace: str = "", **more: object) -> Record:
@@ -206,12 +221,12 @@ def _ranked(query: str, records: Sequence[Record]) -> list[str]:
         round(128 * math.log(1 + (len(records) - df + 0.5) / (df + 0.5)) * weight / 256) if df else 0
         for df, weight in zip(frequencies, request.term_weights, strict=True)
     ]
-    names = {mention.key: mention.bonus for mention in request.mentions if mention.field is MentionField.NAME}
+    names = request.mentions.among(MentionField.NAME)
     candidates = Candidates(
         values=np.array(
             [[held.get(term, (0, 0)) for term in request.terms] for held in postings], dtype=np.uint8
         ).reshape(len(records), len(request.terms), 2),
-        bonuses=np.array([names.get(name_key(record.name), 0) for record in records], dtype=np.int32),
+        bonuses=np.array([names.get(key_hash(name_key(record.name)), 0) for record in records], dtype=np.int32),
         likenesses=np.zeros(len(records), np.int32),
         weights=np.array(weights, dtype=np.int64),
     )

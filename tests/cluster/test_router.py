@@ -8,8 +8,9 @@ import numpy.typing as npt
 import pytest
 
 from cluster.budget import Budget, Deadline
-from cluster.contract import Coverage, EvidenceForm, MissReason, PlanReason
+from cluster.contract import Answer, Coverage, EvidenceForm, MissReason, PlanReason
 from cluster.errors import InvalidRequest, InvalidShardMap
+from cluster.evidence import piece_of
 from cluster.partition import shard_of
 from cluster.query import AnalyzedRequest
 from cluster.ranker import Candidates
@@ -49,13 +50,13 @@ def count(request: pytest.FixtureRequest) -> int:
 def test_a_question_finds_the_tool_and_the_answer_accounts_for_itself(count: int) -> None:
     answer = asyncio.run(router_of(CATALOGUE, count).search(request("send an email to my colleague")))
     assert ids_of(answer) == ["t01", "t04"]
-    assert answer.hits[0].record == MAIL
+    assert answer.hits[0].record == piece_of(MAIL.to_json())
     assert answer.hits[0].form is EvidenceForm.FULL
     assert answer.miss is None
     assert answer.exact
     assert answer.coverage == Coverage(searched=4, authorized=4, buckets_searched=BUCKETS)
     assert (answer.spent.candidates, answer.spent.reranked, answer.spent.evidence, answer.spent.matched) == (2, 2, 2, 2)
-    assert answer.spent.evidence_tokens == sum(hit.tokens for hit in answer.hits)
+    assert answer.spent.evidence_tokens == sum(hit.evidence.tokens for hit in answer.hits)
     assert not answer.truncated
     assert answer.plan is not None
     assert answer.ranker == RANKER.version
@@ -140,10 +141,10 @@ def test_a_warm_cache_shows_nothing_to_a_principal_who_may_not_see_it() -> None:
 def test_a_changed_record_is_never_shown_from_the_cache() -> None:
     (shard,) = shards_of(CATALOGUE, 1)
     router = router_over([LocalShardClient(shard)])
-    assert asyncio.run(router.search(request("email"))).hits[0].record == MAIL
+    assert asyncio.run(router.search(request("email"))).hits[0].record == piece_of(MAIL.to_json())
     newer = replace(MAIL, description="Send an email, newly described", version=2)
     shard.apply(1, 2, [Change(seq=2, record_id="t01", body=newer.to_json())])
-    assert asyncio.run(router.search(request("email"))).hits[0].record == newer
+    assert asyncio.run(router.search(request("email"))).hits[0].record == piece_of(newer.to_json())
     disabled = replace(newer, status=Status.DISABLED, version=3)
     shard.apply(2, 3, [Change(seq=3, record_id="t01", body=disabled.to_json())])
     answer = asyncio.run(router.search(request("email")))
@@ -154,13 +155,53 @@ def test_a_changed_record_is_never_shown_from_the_cache() -> None:
 def test_a_record_that_went_between_search_and_look_up_is_left_out() -> None:
     (shard,) = shards_of(CATALOGUE, 1)
 
-    class Vanishing(LocalShardClient):
+    class Vanishing(Client):
         async def documents(self, batch):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
             shard.apply(1, 2, [Change(seq=2, record_id="t01")])
             return await super().documents(batch)
 
-    answer = asyncio.run(router_over([Vanishing(shard)]).search(request("send email message")))
+    answer = asyncio.run(router_over([Vanishing(shard=shard, bodiless=True)]).search(request("send email message")))
     assert ids_of(answer) == ["t04"]
+
+
+def test_documents_that_come_along_save_the_look_up_and_change_nothing(count: int) -> None:
+    catalogue = [tool(f"t{number:02d}", f"tool_{number}", "send email " * (1 + number % 7)) for number in range(60)]
+    budget = replace(BUDGET, evidence_k=12)
+
+    # t13 is far from the best rows.
+    def answered(*, bodiless: bool, pinned: tuple[str, ...] = ("t13",)) -> tuple[Answer, int]:
+        asked = request("send email", pinned=pinned, budget=budget)
+        clients = [Client(shard=shard, bodiless=bodiless) for shard in shards_of(catalogue, count)]
+        answer = asyncio.run(router_over(clients, cache_bytes=0).search(asked))
+        return answer, sum(client.looked_up for client in clients)
+
+    brought, calls = answered(bodiless=False)
+    fetched, more_calls = answered(bodiless=True)
+    assert comparable(brought) == comparable(fetched)
+    assert calls <= more_calls == count
+    if count == 1:
+        assert answered(bodiless=False, pinned=())[1] == 0
+
+
+def test_a_router_that_holds_what_is_asked_for_wants_no_documents_along() -> None:
+    async def story() -> list[int]:
+        (shard,) = shards_of(CATALOGUE, 1)
+        client = Client(shard=shard)
+        router = router_over([client])
+        for _ in range(100):
+            await router.search(request("send email"))
+        return [query.bodies for query in client.queries]
+
+    asked = asyncio.run(story())
+    assert asked[0] == BUDGET.evidence_k
+    assert asked[-1] == 0
+
+
+def test_a_ranked_list_brings_no_documents_along() -> None:
+    (shard,) = shards_of(CATALOGUE, 1)
+    client = Client(shard=shard)
+    asyncio.run(router_over([client]).candidates(request("send email")))
+    assert [query.bodies for query in client.queries] == [0]
 
 
 def test_documents_come_in_the_order_asked_and_unknown_or_closed_ones_do_not(count: int) -> None:

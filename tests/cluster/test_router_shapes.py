@@ -85,7 +85,7 @@ def test_one_shard_answers_as_many_do_and_no_ceiling_is_passed(case: Case, shard
         assert spent.candidates <= caps.candidate_k
         assert spent.reranked <= caps.rerank_k
         assert spent.evidence == len(ids) == len(set(ids)) <= caps.evidence_k
-        assert spent.evidence_tokens == sum(hit.tokens for hit in answer.hits) <= caps.evidence_tokens
+        assert spent.evidence_tokens == sum(hit.evidence.tokens for hit in answer.hits) <= caps.evidence_tokens
         assert spent.dropped or set(asked.pinned) & visible <= set(ids)
         whole = asyncio.run(spread.candidates(asked))
         assert whole.exact

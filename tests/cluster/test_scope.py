@@ -403,6 +403,17 @@ def test_a_warm_policy_never_serves_another_callers_scope(other: Principal) -> N
     first = policy.compile(principal("reader", mode="analyzer"))
     assert policy.compile(other) == Policy.load().compile(other)
     assert policy.compile(other).fingerprint != first.fingerprint
+    narrowing = Narrowing(namespaces=frozenset({"mail"}))
+    narrowed = policy.compile(principal("reader", mode="analyzer"), narrowing)
+    assert policy.compile(principal("reader", mode="analyzer"), narrowing) is narrowed
+    assert policy.compile(other, narrowing) == Policy.load().compile(other, narrowing) != narrowed
+
+
+def test_a_request_cannot_choose_how_much_memory_its_scope_takes() -> None:
+    policy, caller = Policy.load(), principal("reader", mode="analyzer")
+    long = Narrowing(ids=frozenset(f"id{number}" for number in range(1000)))
+    assert policy.compile(caller, long) == policy.compile(caller, long)
+    assert policy.compile(caller, long) is not policy.compile(caller, long)
 
 
 def test_a_tokens_grant_list_and_a_requests_both_hold() -> None:

@@ -1,4 +1,4 @@
-"""Ceilings hold for random budgets, tight ones on tokens included, and answers account for what they spent."""
+"""Ceilings hold for random budgets, also tight ones on tokens and bytes, and answers account for what they spent."""
 
 from collections import Counter
 from dataclasses import replace
@@ -7,13 +7,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.contract import EvidenceForm
+from cluster.evidence import piece_of
 from tests.depth import examples
 from tests.equalities.asks import budgets
 from tests.indexes import Ask, answers, index_of, verdict_on
 from tests.oracle import Oracle
 from tests.worlds import World, callers, questions, worlds
 
-tight = st.builds(lambda base, tokens: replace(base, evidence_tokens=tokens), budgets, st.integers(1, 300))
+tight = st.builds(
+    lambda base, tokens, json_bytes: replace(base, evidence_tokens=tokens, evidence_bytes=json_bytes),
+    budgets,
+    st.integers(1, 300),
+    st.integers(1, 3000),
+)
 asks = st.builds(Ask, scope=callers, question=questions(), budget=st.one_of(budgets, tight))
 
 
@@ -29,7 +35,8 @@ def test_no_stage_exceeds_its_ceiling_and_spent_adds_up(
         assert spent.candidates <= caps.candidate_k
         assert spent.reranked <= min(caps.rerank_k, spent.candidates)
         assert spent.evidence == len(answer.hits) <= caps.evidence_k
-        assert spent.evidence_tokens == sum(hit.tokens for hit in answer.hits) <= caps.evidence_tokens
+        assert spent.evidence_tokens == sum(hit.evidence.tokens for hit in answer.hits) <= caps.evidence_tokens
+        assert spent.evidence_bytes == sum(len(hit.evidence.json) for hit in answer.hits) <= caps.evidence_bytes
         assert len({hit.record.id for hit in answer.hits}) == len(answer.hits)
         assert (answer.miss is None) == bool(answer.hits)
         assert (answer.plan is None) == (answer.miss is not None)
@@ -38,7 +45,7 @@ def test_no_stage_exceeds_its_ceiling_and_spent_adds_up(
         assert all(hit.score > 0 or hit.pinned for hit in answer.hits)
         for hit in answer.hits:
             if hit.form is EvidenceForm.FULL:
-                assert hit.record == oracle.records[hit.record.id]
+                assert hit.record == piece_of(oracle.records[hit.record.id].to_json())
             assert hit.similarity is None
             assert hit.score == hit.bonus + sum(part.score for part in hit.parts)
         compared["budgets"] += 1

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.contract import Answer, MissReason
+from cluster.evidence import piece_of
 from shards.record import Access, Kind, Record
 from shards.scope import Scope
 from tests.depth import examples
@@ -24,7 +25,7 @@ def assert_right(answer: Answer, oracle: Oracle, ask: Ask) -> None:
     verdict = verdict_on(oracle, ask)
     hits = [(hit.record.id, hit.score) for hit in answer.hits]
     assert hits == expected_hits(oracle, ask, verdict)
-    assert all(hit.record == oracle.records[hit.record.id] for hit in answer.hits)
+    assert all(hit.record == piece_of(oracle.records[hit.record.id].to_json()) for hit in answer.hits)
     assert answer.exact
     assert answer.spent.matched == verdict.matched
     assert (answer.coverage.searched, answer.coverage.authorized) == (verdict.authorized, verdict.authorized)

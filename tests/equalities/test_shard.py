@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from cluster.query import plan_query
 from shards.analyzer import name_key
-from shards.messages import DocumentRequest, Mention, MentionField, Outcome, ShardHits, ShardQuery
+from shards.mentions import MentionField, Mentions
+from shards.messages import DocumentRequest, Outcome, ShardHits, ShardQuery
 from shards.postings import Postings
 from shards.scope import Scope
 from tests.depth import examples
@@ -24,7 +25,7 @@ class Drawn:
 
     scope: Scope
     question: Question
-    mentions: tuple[Mention, ...]
+    mentions: tuple[Mentioned, ...]
     weights: bool
     n: int
 
@@ -36,7 +37,9 @@ class Drawn:
             terms=plan.terms,
             term_weights=plan.term_weights,
             mix=RANKER.mix(plan),
-            mentions=self.mentions,
+            mentions=Mentions.of(
+                {field: [(one.key, one.bonus) for one in self.mentions if one.field == field] for field in MentionField}
+            ),
             pinned=self.question.pinned,
             preferred=self.question.preferred,
             n=self.n,
@@ -47,9 +50,10 @@ class Drawn:
 
     def verdict(self, oracle: Oracle) -> Verdict:
         query = self.query
-        mentions = [Mentioned(field=one.field.value, key=one.key, bonus=one.bonus) for one in self.mentions]
         mix = Mix(impact=query.mix.impact, name=query.mix.name, presence=query.mix.presence)
-        asked = Asked(terms=query.terms, weights=query.term_weights, mentions=mentions, mix=mix, given=query.weights)
+        asked = Asked(
+            terms=query.terms, weights=query.term_weights, mentions=self.mentions, mix=mix, given=query.weights
+        )
         return oracle.judge(self.scope, asked)
 
 
@@ -58,8 +62,8 @@ SECOND_ROUND = (1, 2047, 90, 91, 500, 3, 700, 12)
 
 MENTIONED = ("dapo", "veku", "keno fado", "keno_fado", "Hutu-Jomo", "goli", "molo ruxo", "zibu")
 mentions = st.builds(
-    Mention,
-    field=st.sampled_from(MentionField),
+    Mentioned,
+    field=st.sampled_from([field.value for field in MentionField]),
     key=st.sampled_from(MENTIONED).map(name_key),
     bonus=st.sampled_from((1, 700, 30_000, 200_000_000)),
 )

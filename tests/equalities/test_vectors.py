@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cluster.partition import shard_of
 from cluster.query import plan_query
+from shards.mentions import NO_MENTIONS
 from shards.messages import NewVector, Outcome, ScoreMix, ShardHits, ShardQuery, VectorQuery
 from shards.record import Record, bucket_of
 from shards.scope import Scope
@@ -58,7 +59,7 @@ class Drawn:
             terms=plan.terms,
             term_weights=plan.term_weights,
             mix=replace(MIX, similarity=self.similarity),
-            mentions=(),
+            mentions=NO_MENTIONS,
             pinned=self.question.pinned,
             preferred=self.question.preferred,
             n=self.n,

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from cluster.local import LocalCluster
 from cluster.registry import Registry
 from serve_app import audit
 from serve_app.auth_errors import Forbidden, Refusal, Unauthenticated
+from serve_app.cli.main import cli
 from shards.record import Record
 
 SECRET = "hunter2"
@@ -89,3 +91,22 @@ def test_inquiries_wait_for_their_cause_without_holding_anybody_up_and_are_bound
         "r2": "not_known_now",
     }
     assert SECRET not in lines.getvalue()
+
+
+@pytest.mark.usefixtures("lines")
+def test_an_import_is_an_event_with_the_request_id_and_the_position_of_its_report(tmp_path: Path) -> None:
+    source = tmp_path / "tools.jsonl"
+    tools = [{"id": f"a:{SECRET}", "name": SECRET, "description": SECRET, "access": {"tenant": SECRET}}, {"id": SECRET}]
+    source.write_text("\n".join(map(json.dumps, tools)))
+    home = tmp_path / "home"
+    result = CliRunner().invoke(cli, ["import", str(source), "--home", str(home), "--json"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    written = (home / audit.FILE_NAME).read_text()
+    event = json.loads(written)
+    expected = {
+        "level": "INFO", "event": "written", "request_id": report["request_id"], "verb": "import", "outcome": "applied",
+        "records": 1, "removed": 0, "refused": 1, "seq": report["seq"],
+    }  # fmt: skip
+    assert {key: event[key] for key in event if key != "time"} == expected
+    assert SECRET not in written

@@ -132,7 +132,7 @@ NARROW: Final = (
     "ids",
     "grant_list",
 )
-BUDGET: Final = ("candidate_k", "rerank_k", "evidence_k", "evidence_tokens", "timeout_ms")
+BUDGET: Final = ("candidate_k", "rerank_k", "evidence_k", "evidence_tokens", "evidence_bytes", "timeout_ms")
 NUMBERS: Final = st.integers(-2, 130) | st.sampled_from([0, 10**20, -(10**20), 1.5, None, "9", True])
 STRINGS: Final = st.text(max_size=6) | st.sampled_from(["tool", "passage", "mail", "ma*", "*", "kb:refunds", ""])
 ALMOST_QUESTIONS: Final = st.fixed_dictionaries(
@@ -158,8 +158,13 @@ def _check_answer(endpoint: Endpoint, path: str, body: bytes) -> None:
         answer = response.json()
         if path == "/v1/search":
             assert (answer["miss"] is None) == (answer["kind"] == "hits") == bool(answer["hits"])
-            for spent, ceiling in (("candidates", "candidate_k"), ("reranked", "rerank_k"), ("evidence", "evidence_k"),
-                                   ("evidence_tokens", "evidence_tokens")):  # fmt: skip
+            for spent, ceiling in (
+                ("candidates", "candidate_k"),
+                ("reranked", "rerank_k"),
+                ("evidence", "evidence_k"),
+                ("evidence_tokens", "evidence_tokens"),
+                ("evidence_bytes", "evidence_bytes"),
+            ):
                 assert answer["spent"][spent] <= answer["budget"][ceiling]
             assert answer["budget"]["candidate_k"] <= 100
             assert answer["budget"]["timeout_ms"] <= 800

@@ -66,7 +66,8 @@ def test_a_ranker_file_of_the_settings_ranks_a_local_search(running: Endpoint, t
     (tmp_path / "own.yaml").write_text(
         "name: own\n"
         "mixes: [{max_terms: null, impact: 0, name: 0, presence: 7}]\n"
-        "hybrid: [{max_terms: null, impact: 0, name: 0, presence: 7, similarity: 1}]\ncrowding: 100\n",
+        "hybrid: [{max_terms: null, impact: 0, name: 0, presence: 7, similarity: 1}]\n"
+        "crowding: {percent: 100, doublings: 0}\n",
         encoding="utf-8",
     )
     config = tmp_path / "settings.yaml"

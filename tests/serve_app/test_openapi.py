@@ -43,7 +43,7 @@ def test_the_search_body_is_described_with_its_limits(document: dict[str, Any]) 
 
 
 def test_an_answer_has_exactly_the_fields_that_are_described(endpoint: Endpoint, document: dict[str, Any]) -> None:
-    answer = endpoint.search("send an email", explain=True).json()
+    answer = endpoint.search("send an email", explain=True, format="mcp").json()
     schemas = document["components"]["schemas"]
     assert set(answer) == set(schemas["Answer"]["properties"])
     assert set(answer["hits"][0]) == set(schemas["HitView"]["properties"])

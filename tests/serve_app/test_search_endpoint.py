@@ -8,7 +8,14 @@ import pytest
 
 from tests.endpoint import Endpoint, endpoint_over, tool
 
-LIMITS: Final = {"candidate_k": 100, "rerank_k": 100, "evidence_k": 10, "evidence_tokens": 2400, "timeout_ms": 800}
+LIMITS: Final = {
+    "candidate_k": 100,
+    "rerank_k": 100,
+    "evidence_k": 10,
+    "evidence_tokens": 2400,
+    "evidence_bytes": 131072,
+    "timeout_ms": 800,
+}
 
 
 def ids(response: httpx.Response) -> list[str]:
@@ -21,7 +28,7 @@ def test_an_answer_has_hits_budget_coverage_plan_and_proof(endpoint: Endpoint) -
     first = answer["hits"][0]
     assert list(answer) == [
         "request_id", "kind", "hits", "miss", "plan", "budget", "spent", "coverage", "truncated", "exact",
-        "doubt", "vectors", "adaptive_k", "index_position", "ranker", "timings_ms",
+        "doubt", "vectors", "adaptive_k", "flags", "index_position", "ranker", "timings_ms",
     ]  # fmt: skip
     assert (answer["kind"], answer["miss"], answer["exact"], answer["truncated"]) == ("hits", None, True, False)
     assert (first["rank"], first["id"], first["form"]) == (1, "mail:send_email", "full")
@@ -162,7 +169,14 @@ def test_k_goes_up_to_the_ceiling_of_the_callers_mode(tmp_path_factory: pytest.T
 
 
 def test_a_lowered_budget_binds_and_is_reported_beside_what_was_spent(endpoint: Endpoint) -> None:
-    lower = {"candidate_k": 2, "rerank_k": 2, "evidence_k": 1, "evidence_tokens": 200, "timeout_ms": 400}
+    lower = {
+        "candidate_k": 2,
+        "rerank_k": 2,
+        "evidence_k": 1,
+        "evidence_tokens": 200,
+        "evidence_bytes": 900,
+        "timeout_ms": 400,
+    }
     answer = endpoint.search("send an email", budget=lower).json()
     assert answer["budget"] == lower
     assert all(answer["spent"][name] <= lower[ceiling] for name, ceiling in SPENT_UNDER)
@@ -173,6 +187,7 @@ SPENT_UNDER: Final = (
     ("reranked", "rerank_k"),
     ("evidence", "evidence_k"),
     ("evidence_tokens", "evidence_tokens"),
+    ("evidence_bytes", "evidence_bytes"),
 )
 
 

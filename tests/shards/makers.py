@@ -12,10 +12,9 @@ from shards.grants import GrantLists
 from shards.impacts import postings_of
 from shards.index import ShardIndex
 from shards.loading import BulkLoad
+from shards.mentions import NO_MENTIONS, MentionField, Mentions, key_hash
 from shards.messages import (
     Change,
-    Mention,
-    MentionField,
     NewVector,
     ScoreMix,
     ShardHits,
@@ -56,7 +55,7 @@ def query(*terms: str, scope: Scope = EVERYTHING, **values: object) -> ShardQuer
         terms=terms,
         term_weights=(256,) * len(terms),
         mix=MIX,
-        mentions=(),
+        mentions=NO_MENTIONS,
         pinned=(),
         preferred=(),
         n=10,
@@ -235,15 +234,22 @@ def _sum(weights: Sequence[int], values: Sequence[Sequence[int]], mix: ScoreMix)
     )
 
 
-def bonus_of(one: Record, mentions: Iterable[Mention]) -> int:
+def mentions_of(*spans: tuple[MentionField, str, int]) -> Mentions:
+    """Mentions of (field, text, bonus) by the normal form of the text."""
+    return Mentions.of(
+        {field: [(name_key(text), bonus) for one, text, bonus in spans if one is field] for field in MentionField}
+    )
+
+
+def bonus_of(one: Record, mentions: Mentions) -> int:
     """The best bonus per field, summed over fields."""
-    keys = {
-        MentionField.NAME: {name_key(text) for text in (one.name, *one.aliases)},
-        MentionField.CAPABILITY: {name_key(one.capability)},
-        MentionField.DOMAIN: {name_key(one.domain)},
+    texts = {
+        MentionField.NAME: (one.name, *one.aliases),
+        MentionField.CAPABILITY: (one.capability,),
+        MentionField.DOMAIN: (one.domain,),
     }
-    best: dict[MentionField, int] = {}
-    for mention in mentions:
-        if mention.key and mention.key in keys[mention.field]:
-            best[mention.field] = max(best.get(mention.field, 0), mention.bonus)
-    return sum(best.values())
+    best = {
+        field: [mentions.among(field).get(key_hash(key), 0) for text in texts[field] if (key := name_key(text))]
+        for field in MentionField
+    }
+    return sum(max(bonuses, default=0) for bonuses in best.values())

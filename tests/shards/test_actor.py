@@ -1,19 +1,29 @@
 """The actor's own part: snapshots are written beside the calls, from the state at which they were begun."""
 
+import gc
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from shards import snapshot
 from shards.actor import ShardActor
+from shards.errors import MalformedMessage
 from shards.index import ShardIndex
-from shards.messages import NewVector
+from shards.messages import Document, DocumentRequest, NewVector
+from shards.packing import pack_queries, pack_requests, unpack_documents, unpack_hits
 from shards.shard import Shard
-from tests.shards.makers import record, upsert
+from tests.shards.makers import loaded, plain, query, record, upsert
 
 OLD, NEW = record("r1", "old"), record("r1", "new", version=2)
+
+
+@pytest.fixture(autouse=True)
+def _thawed() -> Iterator[None]:
+    yield
+    gc.unfreeze()
 
 
 def _wait(actor: ShardActor) -> None:
@@ -64,3 +74,18 @@ def test_a_disk_that_refuses_a_snapshot_is_told_and_the_shard_stays(tmp_path: Pa
     actor.begin_save(str(tmp_path / "folder"))
     _wait(actor)
     assert Shard.open(0, tmp_path / "folder").status().records == 1
+
+
+def test_a_loaded_shard_answers_in_bytes_and_is_set_aside_from_garbage_collection() -> None:
+    gc.unfreeze()
+    actor = _loaded()
+    assert gc.get_freeze_count() > 1000
+    asked = query("old")
+    (hits,) = unpack_hits(actor.search(pack_queries((asked,))))
+    assert plain(hits) == plain(*loaded([OLD]).search((asked,)))
+    request = DocumentRequest(scope=asked.scope, ids=("r1", "unknown"))
+    (documents,) = unpack_documents(actor.documents(pack_requests((request,))))
+    assert documents == (Document(id="r1", version=1, body=OLD.to_json()),)
+    for method in (actor.search, actor.documents):
+        with pytest.raises(MalformedMessage):
+            method(b"no message")

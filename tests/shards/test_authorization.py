@@ -31,14 +31,6 @@ def test_frequencies_are_those_of_the_authorized_rows_also_when_asked_again(part
         assert found.tolist() == [1, 2, 0, 2]
 
 
-def test_counted_frequencies_are_bounded(part: Part, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shards.authorization.FREQUENCIES_KEPT", 2)
-    authorized = Authorizer().authorize(EVERYTHING, part, GrantLists())
-    assert authorized.frequencies(part.segment.postings, terms(part, b"veku", b"dapo")).tolist() == [2, 3]
-    assert authorized.frequencies(part.segment.postings, terms(part, b"dapo", b"molo")).tolist() == [3, 1]
-    assert len(authorized.counted) == 2
-
-
 def test_equal_scopes_share_a_mask_and_others_never_do(part: Part) -> None:
     authorizer = Authorizer()
     mine = authorizer.authorize(EVERYTHING, part, GrantLists())

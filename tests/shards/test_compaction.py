@@ -1,8 +1,10 @@
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shards import compaction
 from shards.compaction import SMALL_PARTS, compacted
 from shards.part import Part
 from shards.segment_builder import SegmentBuilder
@@ -67,3 +69,29 @@ def test_single_changes_rewrite_each_record_a_logarithmic_number_of_times() -> N
     # 1,000 records in rounds of about 1.5 times: at most log(1000) / log(1.5) = 17 rewrites each.
     assert rewritten <= 17 * 1000
     assert len(parts) <= SMALL_PARTS
+
+
+def test_a_single_record_is_not_merged_into_a_large_part_again_and_again() -> None:
+    parts = tuple(part_of(*(f"{letter}{number}" for number in range(100))) for letter in "abcdefgh")
+    rewritten = 0
+    for number in range(40):
+        before = {part.segment.uid for part in parts}
+        parts = compacted((*parts, part_of(f"z{number:02}")))
+        rewritten += sum(part.count for part in parts if part.segment.uid not in before and part.count > 1)
+    # The first change merges the large ones, the others what came after; each of the 40 into all others would be 4,820.
+    assert rewritten <= 1_200
+    assert len(parts) <= SMALL_PARTS
+
+
+def test_one_change_rewrites_so_many_mostly_dead_rows_at_most_and_the_deadest_parts_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compaction, "REWRITTEN_ROWS", 75)
+    ids = {letter: [f"{letter}{number:03}" for number in range(100)] for letter in "abc"}
+    parts = tuple(part_of(*ids[letter]) for letter in ids)
+    dead = {"a": 60, "b": 80, "c": 70}
+    dying = tuple(part.without(ids[letter][: dead[letter]]) for part, letter in zip(parts, ids, strict=True))
+    once = compacted(dying)
+    assert [len(part.segment) for part in once] == [100, 20, 30]
+    assert [len(part.segment) for part in compacted(once)] == [40, 20, 30]
+    assert live_ids(once) == live_ids(dying)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shards.analyzer import name_key
 from shards.index import ShardIndex
-from shards.messages import DocumentRequest, Mention, MentionField, Outcome, ShardQuery
+from shards.mentions import MentionField
+from shards.messages import DocumentRequest, Outcome, ShardQuery
 from shards.record import Access
 from shards.scope import Scope
 from shards.vector_arrivals import arrived
@@ -20,6 +20,7 @@ from tests.shards.makers import (
     MIX_OF_BOTH,
     Naive,
     index_of,
+    mentions_of,
     new_vector,
     plain,
     query,
@@ -28,8 +29,7 @@ from tests.shards.makers import (
 )
 from tests.worlds import DOMAINS, UNKNOWN_WORD, WORDS, World, callers, worlds
 
-mentions = st.builds(
-    lambda field, text, bonus: Mention(field=field, key=name_key(text), bonus=bonus),
+mentions = st.tuples(
     st.sampled_from(MentionField),
     st.sampled_from((*WORDS, *DOMAINS, "goli")),
     st.integers(1, 5000),
@@ -50,7 +50,7 @@ def queries(draw: st.DrawFn) -> ShardQuery:
         term_weights=draw(per_term),
         mix=draw(st.sampled_from(MIXES)),
         vector=draw(st.one_of(st.none(), st.builds(vector_query, st.integers(0, 99), st.sampled_from((0, 60_000))))),
-        mentions=tuple(draw(st.lists(mentions, max_size=3))),
+        mentions=mentions_of(*draw(st.lists(mentions, max_size=3))),
         pinned=draw(ids),
         preferred=draw(ids),
         n=draw(st.integers(1, 12)),
@@ -115,6 +115,14 @@ def test_nothing_scored_is_left_out_when_all_that_matched_is_shown() -> None:
     assert (len(hits.ids), hits.threshold) == (3, -1)
 
 
+@pytest.mark.parametrize(("bodies", "brought"), [(0, 0), (2, 2), (9, 4)])
+def test_the_first_rows_bring_as_many_documents_as_are_asked_for(bodies: int, brought: int) -> None:
+    hits = index_of(CATALOGUE, 5).search(query("dapo", n=3, pinned=("r00",), bodies=bodies), never)
+    documents = {one.id: one.to_json() for one in CATALOGUE}
+    assert len(hits.ids) == 4
+    assert hits.bodies == tuple(documents[one] for one in hits.ids[:brought])
+
+
 @pytest.mark.parametrize("segment_rows", [1, 2, 100])
 def test_a_repeated_id_in_a_load_replaces_the_earlier_record(segment_rows: int) -> None:
     loads = (("a", "dapo"), ("b", "dapo"), ("a", "veku"), ("b", "molo"), ("a", "ruxo"))
@@ -125,8 +133,8 @@ def test_a_repeated_id_in_a_load_replaces_the_earlier_record(segment_rows: int) 
 
 
 def test_a_mention_alone_makes_a_candidate() -> None:
-    mention = Mention(field=MentionField.NAME, key=name_key("tool"), bonus=5)
-    hits = index_of(CATALOGUE[:2], 50).search(query("xaxo", mentions=(mention,)), never)
+    mentions = mentions_of((MentionField.NAME, "tool", 5))
+    hits = index_of(CATALOGUE[:2], 50).search(query("xaxo", mentions=mentions), never)
     assert hits.ids == ("r00", "r01")
     assert hits.scores.tolist() == hits.bonuses.tolist() == [5, 5]
     assert (hits.matched, hits.weights.tolist()) == (2, [0])
@@ -164,8 +172,8 @@ def test_a_likeness_alone_makes_a_candidate() -> None:
 
 def test_an_empty_authorized_set_answers_without_touching_postings(monkeypatch: pytest.MonkeyPatch) -> None:
     index = index_of(CATALOGUE, 5)
-    monkeypatch.setattr("shards.text_table.TextTable.find_all", None)
-    monkeypatch.setattr("shards.kernel.top_rows", None)
+    monkeypatch.setattr("shards.term_rows.TermRows.of", None)
+    monkeypatch.setattr("shards.pruned.top_rows", None)
     hits = index.search(query("dapo", scope=Scope(grants=())), never)
     assert (hits.outcome, hits.authorized, hits.ids) == (Outcome.COMPLETE, 0, ())
     assert (hits.values.shape, hits.frequencies.tolist(), hits.weights.tolist()) == ((0, 1, 2), [0], [0])

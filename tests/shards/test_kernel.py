@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -14,6 +16,13 @@ Loose = dict[tuple[int, int], tuple[int, int]]
 """(term, ordinal) -> (impact, name)."""
 
 ROWS = 24
+
+
+@pytest.fixture(autouse=True, scope="module", params=[3, 256], ids=["in sets", "in lists"])
+def _most_rows_of_a_list(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shards.dense_terms.LEAST_ROWS", request.param)
+        yield
 
 
 def postings_of(loose: Loose) -> Postings:

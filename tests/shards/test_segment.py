@@ -97,7 +97,10 @@ def test_a_column_takes_as_few_bytes_as_its_values_allow(distinct: int, dtype: s
     assert column.where(lambda value: value == "v0").tolist() == [row % distinct == 0 for row in range(300)]
 
 
-@pytest.mark.parametrize(("top", "dtype"), [(2**32 - 1, "uint32"), (2**32, "int64")])
+@pytest.mark.parametrize(
+    ("top", "dtype"),
+    [(255, "uint8"), (256, "uint16"), (2**16, "uint32"), (2**32 - 1, "uint32"), (2**32, "int64")],
+)
 def test_versions_of_any_size_are_kept(top: int, dtype: str) -> None:
     versions = narrowed(np.array([1, top], np.int64))
     assert (versions.tolist(), versions.dtype.name) == ([1, top], dtype)

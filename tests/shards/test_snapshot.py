@@ -125,7 +125,7 @@ def rewritten(saved: Path, directory: Path, **values: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("field", "value"), [("analyzer", "another"), ("format", 1), ("shard", 0), ("parts", None), ("parts", [{}])]
+    ("field", "value"), [("analyzer", "another"), ("format", 2), ("shard", 0), ("parts", None), ("parts", [{}])]
 )
 def test_a_snapshot_of_another_kind_is_refused(saved: Path, tmp_path: Path, field: str, value: object) -> None:
     with pytest.raises(CorruptSnapshot, match=r"manifest\.json"):
@@ -138,7 +138,7 @@ def test_a_snapshot_of_another_kind_is_refused(saved: Path, tmp_path: Path, fiel
 def test_vectors_of_no_embedder_or_of_another_length_are_refused(
     saved: Path, tmp_path: Path, field: str, value: object
 ) -> None:
-    with pytest.raises(CorruptSnapshot, match="not a manifest of format 2"):
+    with pytest.raises(CorruptSnapshot, match="not a manifest of format 4"):
         Shard.open(1, rewritten(saved, tmp_path / "copy", **{field: value}))
 
 
@@ -177,7 +177,7 @@ def test_vectors_that_come_while_a_save_is_writing_do_not_spoil_it(
 def test_an_array_of_another_type_or_beyond_its_file_is_refused(saved: Path, tmp_path: Path, place: object) -> None:
     manifest = orjson.loads((saved / snapshot.MANIFEST).read_bytes().partition(b"\n")[2])
     manifest["parts"][0]["arrays"]["versions"] = place
-    with pytest.raises(CorruptSnapshot, match="not a manifest of format 2"):
+    with pytest.raises(CorruptSnapshot, match="not a manifest of format 4"):
         Shard.open(1, rewritten(saved, tmp_path / "copy", parts=manifest["parts"]))
 
 

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shards.statistics import frequency_weight, frequency_weights
+from tests.depth import examples
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,21 @@ def test_weights_of_several_terms_are_those_of_each() -> None:
 def test_a_rarer_term_never_weighs_less() -> None:
     weights = [frequency_weight(149_005, frequency, 256) for frequency in range(1, 149_006, 97)]
     assert weights == sorted(weights, reverse=True)
+
+
+@examples(300)
+@given(
+    authorized=st.integers(1, 2_000_000),
+    shares=st.lists(st.tuples(st.floats(0, 1), st.integers(1, 256)), min_size=1, max_size=64),
+)
+def test_weights_have_the_bits_of_a_plain_loop(authorized: int, shares: list[tuple[float, int]]) -> None:
+    frequencies = [int(share**4 * authorized) for share, _ in shares]
+    term_weights = [weight for _, weight in shares]
+    found = frequency_weights(authorized, np.array(frequencies, np.int64), term_weights)
+    pairs = zip(frequencies, term_weights, strict=True)
+    assert found.tolist() == [frequency_weight(authorized, frequency, weight) for frequency, weight in pairs]
+
+
+def test_a_frequency_too_many_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 are not allowed; expected 1"):
+        frequency_weights(9, np.array([1, 2], np.int64), (256,))

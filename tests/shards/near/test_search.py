@@ -104,3 +104,13 @@ def test_only_the_first_words_are_looked_at() -> None:
 def test_no_authorized_record_no_near_term() -> None:
     shard = loaded([record("a", "zorbalinkot", access=HIDDEN)])
     assert near(shard, "zorbalinkat") == []
+
+
+def test_an_answer_is_the_same_when_the_searches_of_its_words_are_remembered_and_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("shards.near.search.REMEMBERED", 2)
+    shard = loaded([record("a", "zorbalinkot"), record("b", "venturika", access=HIDDEN)])
+    for _ in range(2):
+        for word in ("zorbalinkat", "venturike", "zorbolinkot"):
+            assert near(shard, word) == ([] if word == "venturike" else [(0, "zorbalinkot", 1)])

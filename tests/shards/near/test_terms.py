@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from itertools import islice, product
 
 import pytest
 from hypothesis import example, given
@@ -7,7 +8,8 @@ from hypothesis import strategies as st
 from shards.near.edit_kernel import LONGEST
 from shards.near.terms import NearTerms
 from shards.near.words import looks_like_a_word
-from shards.text_table import TextTable, encoded
+from shards.text_table import TextTable
+from shards.utf8 import encoded
 from tests import near_reference
 from tests.depth import examples
 
@@ -93,7 +95,20 @@ def test_long_words_are_compared_up_to_the_bound() -> None:
 
 def test_an_empty_dictionary_has_no_near_terms() -> None:
     near = NearTerms(table_of(()))
-    assert (near.written("invoice"), near.spoken("moshtari"), near.nbytes) == ([], [], 0)
+    assert (near.written("invoice"), near.spoken("moshtari")) == ([], [])
+
+
+def test_a_dictionary_of_several_pages_gives_what_its_pieces_give() -> None:
+    persian = ["مشتری", "مشترک", "فاکتور"]
+    latin = ("".join(letters) for letters in product("abeikmrst", repeat=6))
+    terms = sorted(map(encoded, [*islice(latin, 150_000), *persian, "moshtari"]))
+    whole = NearTerms(TextTable.of(terms))
+    starts = range(0, len(terms), 40_000)
+    pieces = [(start, NearTerms(TextTable.of(terms[start : start + 40_000]))) for start in starts]
+    for search, word in ((NearTerms.written, "bartik"), (NearTerms.spoken, "moshtari"), (NearTerms.spoken, "کتاب")):
+        expected = [(start + row, likeness) for start, near in pieces for row, likeness in search(near, word)]
+        assert search(whole, word) == sorted(expected, key=lambda found: (-found[1], found[0]))
+        assert expected
 
 
 @pytest.mark.parametrize(
@@ -122,5 +137,7 @@ def test_other_words_do_not_and_nor_do_those_of_its_own_script(word: str, term: 
     assert spoken(word, term) == {}
 
 
-def test_a_dictionary_takes_twenty_bytes_for_each_word_in_it() -> None:
-    assert NearTerms(table_of(("invoice", "فاکتور", "s3", "查询"))).nbytes == 2 * 20
+def test_a_dictionary_takes_twelve_bytes_for_each_word_in_it_and_an_eighth_of_four() -> None:
+    words = ["".join(letters) for letters in islice(product("bdfgkmrst", repeat=4), 3200)]
+    smaller, larger = (NearTerms(table_of([*words[:count], "s3", "查询"])).nbytes for count in (1600, 3200))
+    assert larger - smaller == 1600 * 12 + 200 * 4

@@ -1,0 +1,54 @@
+"""Contender: an engine that is measured, and what it is asked. It measures nothing but one call."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from loadtest.tiers import Share
+
+HITS: Final = 10
+"""Hits that every contender is asked for."""
+
+Search = Callable[[], float]
+"""One search, ready to run; returns the CPU seconds it took."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One record as the peers get it: its analysed terms joined by blanks, and its tier."""
+
+    text: str
+    tier: Share
+
+
+Lines = Callable[[], Iterator[Line]]
+"""The records from the first on, as often as they are asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One query: its text, and its terms without repeats, stop words and marks."""
+
+    text: str
+    terms: tuple[str, ...]
+
+
+class Contender(Protocol):
+    """An engine with an index."""
+
+    name: str
+
+    def prepared(self, question: Question, share: Share) -> Search:
+        """A search by a caller who sees ``share``; whatever turns a question into the engine's own form is done."""
+
+
+def timed(search: Callable[[], object]) -> Search:
+    """``search`` on the clock of this process."""
+
+    def run() -> float:
+        started_s = time.process_time()
+        search()
+        return time.process_time() - started_s
+
+    return run

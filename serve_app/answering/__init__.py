@@ -1,0 +1,1 @@
+"""The answering side of the edge: the endpoint's route, its body and events, and the client of a model's endpoint."""

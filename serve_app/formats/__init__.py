@@ -1,0 +1,1 @@
+"""Answers in the shapes of providers: OpenAI, Anthropic, MCP. It searches nothing and knows no HTTP."""
