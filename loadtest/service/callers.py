@@ -1,4 +1,4 @@
-"""Callers: principals of many tenants, roles and modes, each with a token of the instance's own key.
+"""Callers: principals of many tenants and roles, each with a token of the instance's own key.
 
 Different tenants make different scopes, so that n callers need n masks. It grants nothing: the policy does.
 """
@@ -15,18 +15,19 @@ from serve_app.keys import read_secret
 from serve_app.local_key import ensure_local_key, mint_token
 
 ROLES: Final = ("reader", "writer", "tenant_admin")
-MODES: Final = ("autonomous", "analyzer")
+MODE: Final = "autonomous"
+"""The only shipped mode that sees tools which declare no side effect, as most of a catalogue do."""
 
 _LIFE_S: Final = 7_200
 
 
 def caller(number: int) -> Principal:
-    """Caller ``number``; roles and modes take turns, each number has a tenant of its own."""
+    """Caller ``number``; roles take turns, each number has a tenant of its own."""
     return Principal(
         subject=f"caller-{number}",
         tenant=f"tenant-{number:06}",
         roles=frozenset({ROLES[number % len(ROLES)]}),
-        mode=MODES[number // len(ROLES) % len(MODES)],
+        mode=MODE,
     )
 
 
@@ -51,5 +52,5 @@ class Callers:
 
     def operator(self) -> str:
         """The token of a caller who may read the metrics."""
-        principal = Principal(subject="operator", tenant="bench", roles=frozenset({"admin"}), mode=MODES[0])
+        principal = Principal(subject="operator", tenant="bench", roles=frozenset({"admin"}), mode=MODE)
         return mint_token(self._secret, principal, self._rules, _LIFE_S).token
