@@ -9,7 +9,9 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from importlib.resources import as_file, files
+from itertools import compress
 from pathlib import Path
 from typing import Final, Self
 
@@ -28,6 +30,9 @@ WHOLE: Final = 1024
 
 UNIT: Final = 256
 """What one word that a single record holds adds to ``shared``."""
+
+CROWDS: Final = 4096
+"""Numbers of authorized records whose rarest word's weight is remembered."""
 
 WEIGHT_LIMIT: Final = 255
 SCORE_LIMIT: Final = 10**6
@@ -169,32 +174,39 @@ def suspicion_of(
         vectors: of the same embedder, None for a search by words alone.
         text: the query as it was asked.
     """
-    weights = [
-        known or frequency_weight(ranked.authorized, 1, weight)
-        for known, weight in zip(ranked.weights.tolist(), question.term_weights, strict=True)
-    ]
-    rarest = max(1, frequency_weight(ranked.authorized, 1, FULL_WEIGHT))
+    authorized = ranked.authorized
+    weights = ranked.weights.tolist()
+    if 0 in weights:
+        weights = [
+            known or frequency_weight(authorized, 1, weight)
+            for known, weight in zip(weights, question.term_weights, strict=True)
+        ]
     impacts = ranked.values[0, :, 0].tolist() if ranked.ids else ()
-    shared = sum(weight for weight, impact in zip(weights, impacts, strict=False) if impact)
     own = len(weights) - len(question.meant)
-    said = zip(question.terms[:own], weights, frequencies, strict=False)
-    words = tuple(
-        (topics, weight)
-        for term, weight, held in said
-        if term in talk.topics_of and (topics := talk.speaks(term, held, ranked.authorized))
-    )
     weight = sum(weights[:own])
+    words: tuple[tuple[frozenset[int], int], ...] = ()
     if said_whole := talk.said_in(text):
         words = ((said_whole, weight),)
+    elif not talk.topics_of.keys().isdisjoint(question.terms):
+        said = zip(question.terms[:own], weights, frequencies, strict=False)
+        words = tuple(
+            (topics, weight) for term, weight, held in said if (topics := talk.speaks(term, held, authorized))
+        )
     embedded = question.embedded
     return Suspicion(
         words=words,
         weight=weight,
-        shared=min(WHOLE, UNIT * shared // rarest),
+        shared=min(WHOLE, UNIT * sum(compress(weights, impacts)) // _rarest(authorized)),
         likeness=int(ranked.likenesses[0]) if ranked.ids and embedded is not None else 0,
         nearest=None if embedded is None or vectors is None else vectors.nearest(embedded.vector),
-        named=bool(ranked.ids) and int(ranked.bonuses.max()) >= NAMED,
+        named=max(ranked.bonuses.tolist(), default=0) >= NAMED,
     )
+
+
+@lru_cache(maxsize=CROWDS)
+def _rarest(authorized: int) -> int:
+    """The weight of a word that one record of so many holds, at least 1."""
+    return max(1, frequency_weight(authorized, 1, FULL_WEIGHT))
 
 
 def _read(path: Path) -> tuple[str, Weights, Weights]:

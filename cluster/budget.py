@@ -30,7 +30,7 @@ class Budget:
         candidate_k: records that survive the index cut.
         rerank_k: records handed to the ranker.
         evidence_k: records in the answer.
-        evidence_tokens: estimated tokens of all evidence together.
+        evidence_tokens: tokens of all evidence together.
         evidence_bytes: of the JSON of all evidence together, in the native format.
         timeout_ms: from arrival to answer.
     """
@@ -103,8 +103,8 @@ class Spent:
     """What a request really used, beside the ceilings of ``Budget``; independent of the number of shards.
 
     ``matched`` is how many authorized records share anything with the query, so that a caller sees that more exist.
-    ``dropped`` is how many of the final hits did not fit ``evidence_tokens`` and ``evidence_bytes`` even as a
-    summary.
+    ``dropped`` is how many of the final hits did not fit ``evidence_tokens`` and ``evidence_bytes`` in any form.
+    ``dropped_tokens`` are those of the final hits in full that are not in the answer: dropped, summarised or cut.
     """
 
     candidates: int
@@ -114,3 +114,4 @@ class Spent:
     evidence_bytes: int = 0
     matched: int
     dropped: int = 0
+    dropped_tokens: int = 0

@@ -296,10 +296,14 @@ class HttpSettings(StrictModel):
     port: Port = Field(default=8900, description="Port of the endpoint.")
     replicas: int = Field(default=1, ge=1, le=256, description="Processes that answer HTTP requests.")
     max_ongoing_requests: int = Field(
-        default=1000, ge=1, le=100_000, description="Requests that one replica works on at the same time."
+        default=200, ge=1, le=100_000, description="Requests that one replica works on at the same time."
     )
     max_queued_requests: int = Field(
-        default=2000, ge=0, le=1_000_000, description="Requests that wait for a replica before new ones are refused."
+        default=50,
+        ge=1,
+        le=1_000_000,
+        description="Requests that wait for one replica before new ones are refused; with those it works on no more "
+        "than it answers in a part of a budget, or refusals come late.",
     )
     max_body_bytes: int = Field(
         default=262_144, ge=1024, le=16_777_216, description="Largest body of a search request, in bytes."
@@ -371,7 +375,7 @@ class BudgetSettings(StrictModel):
         description="Records in the answer where the request names no k; at most rerank_k. The most a request can name "
         "is the K ceiling of the caller's mode, in the policy.",
     )
-    evidence_tokens: int = Field(ge=1, le=1_000_000, description="Tokens of all evidence together, estimated.")
+    evidence_tokens: int = Field(ge=1, le=1_000_000, description="Tokens of all evidence together; see tokens.")
     evidence_bytes: int = Field(
         ge=1, le=MOST_EVIDENCE_BYTES, description="JSON of all evidence together, as native answers have it, in bytes."
     )
@@ -409,6 +413,16 @@ class BudgetsSettings(StrictModel):
         return Budget(**values.model_dump())
 
 
+class TokenSettings(StrictModel):
+    """How the tokens of evidence are counted."""
+
+    tokenizer_file: ConfiguredPath | None = Field(
+        default=None,
+        description="A tokenizer.json of the model that reads the evidence, with the extra shortlist[tokens]; nothing "
+        "is downloaded. Null counts by the estimate of cluster/tokens.py.",
+    )
+
+
 class Settings(StrictModel):
     """All settings. Built once by ``load_settings`` and passed down; only ``flags`` are read again, from ``source``."""
 
@@ -440,6 +454,7 @@ class Settings(StrictModel):
     http: HttpSettings = HttpSettings()
     auth: AuthSettings = AuthSettings()
     budgets: BudgetsSettings = BudgetsSettings()
+    tokens: TokenSettings = TokenSettings()
 
     @property
     def source(self) -> Path | None:

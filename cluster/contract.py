@@ -9,6 +9,7 @@ from enum import StrEnum
 from cluster.budget import Budget, Deadline, Spent
 from cluster.flags import DEFAULT_FLAGS, Flags
 from cluster.question_lexicon import AnswerShape
+from cluster.tokens import ESTIMATE
 from shards.scope import Scope
 
 
@@ -41,9 +42,14 @@ class SearchRequest:
 
 
 class EvidenceForm(StrEnum):
-    """How much of a record fits the evidence budget."""
+    """How much of a record fits the evidence budget.
+
+    ``cut``: as much of it as fits, in whole properties, paragraphs or sentences. ``summary``: no parameters, and the
+    start of the description.
+    """
 
     FULL = "full"
+    CUT = "cut"
     SUMMARY = "summary"
 
 
@@ -77,11 +83,23 @@ class Form:
 
     Attributes:
         json: of a ``cluster.record_json.EvidenceView``.
-        tokens: estimated, of what a model reads of it.
+        tokens: of what a model reads of it, by the router's ``TokenCounter``.
     """
 
     json: bytes
     tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """A record cut to what there was room for.
+
+    Attributes:
+        properties_left_out: top-level properties of a tool's input that are not in it.
+    """
+
+    form: Form
+    properties_left_out: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +122,13 @@ class Hit:
 
     Attributes:
         score: the ranker's integer score, comparable only inside one answer.
-        form: ``full`` record, or ``summary`` (no parameters, description cut) where the token budget ran short.
+        form: ``full`` record, or ``cut`` or ``summary`` where the evidence budget ran short.
+        cut: the record as it was cut, of the form ``cut`` alone.
         pinned: it is here because the caller pinned it.
         parts: why it scored, empty unless asked.
         bonus: the mention bonus inside the score.
         similarity: what its vector gave, None unless asked and in an answer by words alone.
+        duplicates: ids of records that say the same and that this one is cited for; ascending.
     """
 
     record: Piece
@@ -118,10 +138,14 @@ class Hit:
     parts: tuple[TermPart, ...] = ()
     bonus: int = 0
     similarity: SimilarityPart | None = None
+    duplicates: tuple[str, ...] = ()
+    cut: Cut | None = None
 
     @property
     def evidence(self) -> Form:
         """The record in its form."""
+        if self.cut is not None:
+            return self.cut.form
         return self.record.full if self.form is EvidenceForm.FULL else self.record.summary
 
 
@@ -309,10 +333,13 @@ class Answer:
     Attributes:
         truncated: more authorized records matched than are shown.
         doubt: why it is not proved equal to ranking the whole authorized set, None where it is.
+        narrower_try: time ran out before anything was found, so that names and the rarest terms alone were tried
+            once more in the parts that had not answered; these still count as not searched.
         vectors: whether vectors had a part in it.
         talk: whether the request was taken for talk, None where nobody asked: abstention is off, or coverage has gaps.
         adaptive_k: the K that the score curve gave, None where the request's own was used.
         flags: the request's.
+        tokens_by: name of the ``TokenCounter`` behind every number of tokens.
         index_position: opaque token of the index state that was searched; the only field, with the request id and
             timings, that hidden records may change.
         timings_ms: wall time per stage.
@@ -339,6 +366,8 @@ class Answer:
     talk: TalkVerdict | None = None
     adaptive_k: int | None = None
     flags: Flags = DEFAULT_FLAGS
+    narrower_try: bool = False
+    tokens_by: str = ESTIMATE.name
 
     @property
     def exact(self) -> bool:

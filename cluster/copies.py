@@ -11,7 +11,21 @@ from typing import Protocol
 from cluster.control import CopyStatus
 from cluster.feed import FeedBatch
 from cluster.health import CopyHealth, CopyState
-from shards.messages import Listing, ListingRequest, MissingVector, NewVector, ShardStatus
+from shards.door_protocol import DoorAddress
+from shards.messages import Listing, ListingRequest, MissingVector, NewVector, ShardStatus, Twin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyHandle:
+    """The ways to a copy.
+
+    Attributes:
+        door: the way of searches.
+        actor: handle of its ``shards.actor.ShardActor``, for whoever wants to call that instead.
+    """
+
+    door: DoorAddress
+    actor: object = field(compare=False)
 
 
 class Copy(Protocol):
@@ -21,11 +35,11 @@ class Copy(Protocol):
     copy does one thing at a time, so a slow method delays those behind it.
 
     Attributes:
-        handle: what a router needs to reach the copy; only the router's side looks into it.
+        handle: what a router needs to reach the copy, from ``begin_load`` on; only the router's side looks into it.
     """
 
     @property
-    def handle(self) -> object:
+    def handle(self) -> CopyHandle:
         """See the class."""
 
     async def open(self, directory: str) -> int:
@@ -40,7 +54,7 @@ class Copy(Protocol):
     async def load_batch(self, bodies: Sequence[bytes]) -> None:
         """Add records."""
 
-    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]], twins: Sequence[Twin]) -> None:
         """Become searchable at ``seq``."""
 
     async def apply(self, batch: FeedBatch) -> None:

@@ -15,7 +15,7 @@ REMEMBERED: Final = 65_536
 
 _ADVICE: Final = {
     MissReason.NO_MATCH: "Nothing you may see shares a term with the query: name the action and its object.",
-    MissReason.TIMEOUT: "Time ran out before everything was searched: retry, or raise timeout_ms within its ceiling.",
+    MissReason.TIMEOUT: "Time ran out before everything was searched: narrow the request, or allow more time.",
     MissReason.UNAVAILABLE: "A part of the index does not answer: retry shortly.",
     MissReason.NOTHING_AUTHORIZED: "No record is open to you under these filters: drop filters or ask for access.",
     MissReason.BUDGET: "Records matched, but none fits evidence_tokens and evidence_bytes: raise them.",

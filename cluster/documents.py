@@ -13,6 +13,7 @@ from cluster.contract import Gap, Piece
 from cluster.evidence import piece_of
 from cluster.fanout import Lane, gather
 from cluster.merge import Pool
+from cluster.tokens import ESTIMATE, TokenCounter
 from shards.cache import BoundedCache
 from shards.messages import Document, DocumentRequest
 from shards.scope import Scope
@@ -30,7 +31,8 @@ OFTEN: Final = 0.1
 class DocumentCache:
     """Least recently used records by (id, version), bounded in estimated bytes; 0 bytes keep nothing."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    def __init__(self, limit_bytes: int, counter: TokenCounter = ESTIMATE) -> None:
+        self._counter = counter
         self._pieces: BoundedCache[tuple[str, int], Piece] = BoundedCache(limit_bytes)
 
     def get(self, record_id: str, version: int) -> Piece | None:
@@ -39,7 +41,7 @@ class DocumentCache:
 
     def put(self, document: Document) -> Piece:
         """Make a document ready and hold it."""
-        piece = piece_of(document.body)
+        piece = piece_of(document.body, self._counter)
         size_bytes = len(piece.full.json) + ENTRY_BYTES
         if piece.summary is not piece.full:
             size_bytes += len(piece.summary.json)
@@ -48,10 +50,10 @@ class DocumentCache:
 
 
 class Library:
-    """Looks records up, in the cache first."""
+    """Looks records up, in the cache first. Tokens are counted once, when a record enters it."""
 
-    def __init__(self, cache_bytes: int) -> None:
-        self._cache = DocumentCache(cache_bytes)
+    def __init__(self, cache_bytes: int, counter: TokenCounter = ESTIMATE) -> None:
+        self._cache = DocumentCache(cache_bytes, counter)
         self._missed = 1.0
 
     @property

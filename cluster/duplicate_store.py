@@ -1,16 +1,20 @@
-"""DuplicateStore: which record somebody said another one stands for, in the registry's database, and its taking back.
+"""Confirmed duplicates in the registry's database: which record somebody said another one stands for, and what holds.
 
-It changes no record, compares none and knows no caller. All calls block; each is one transaction.
+It changes no record, compares none and knows no caller. Everything happens inside transactions of ``cluster.registry``.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Final
 
-from sqlalchemy import Connection, Engine, delete, insert, select
+import orjson
+from sqlalchemy import Connection, delete, insert, or_, select
 
-from cluster.registry_schema import WRITING, duplicates, translated
+from cluster.registry_reader import Snapshot, twin_of
+from cluster.registry_schema import changes, duplicates, twins
+from shards.messages import Twin
+from shards.record import Record
 
 _CHUNK: Final = 500
 """Ids in one statement."""
@@ -38,41 +42,89 @@ class ConfirmedPair:
 _PAIR: Final = tuple(duplicates.c[name] for name in ConfirmedPair.__dataclass_fields__)
 
 
-class DuplicateStore:
-    """Every method raises ``RegistryUnavailable`` when the database refuses or times out.
+class DuplicateLedger:
+    """What was said of duplicates, as one transaction sees it."""
 
-    Args:
-        engine: of the registry's database, whose tables are there.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def put(self, pair: ConfirmedPair) -> None:
         """Store a pair in place of what was said of its duplicate before."""
-        with self._writing() as connection:
-            connection.execute(delete(duplicates).where(duplicates.c.duplicate == pair.duplicate))
-            connection.execute(insert(duplicates), [asdict(pair)])
+        self._connection.execute(delete(duplicates).where(duplicates.c.duplicate == pair.duplicate))
+        self._connection.execute(insert(duplicates), [asdict(pair)])
 
     def drop(self, duplicate: str) -> bool:
         """Forget what was said of a record; False where nothing was."""
-        with self._writing() as connection:
-            gone = connection.execute(delete(duplicates).where(duplicates.c.duplicate == duplicate))
-            return gone.rowcount > 0
+        return self._connection.execute(delete(duplicates).where(duplicates.c.duplicate == duplicate)).rowcount > 0
 
     def of(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
         """The pairs whose duplicate is one of these, by its id."""
         found: list[ConfirmedPair] = []
-        with translated(), self._engine.connect() as connection, connection.begin():
-            for start in range(0, len(ids), _CHUNK):
-                wanted = duplicates.c.duplicate.in_(ids[start : start + _CHUNK])
-                rows = connection.execute(select(*_PAIR).where(wanted))
-                found += [ConfirmedPair(**row._mapping) for row in rows]  # noqa: SLF001 -- SQLAlchemy's public name
+        for part in _chunks(ids):
+            rows = self._connection.execute(select(*_PAIR).where(duplicates.c.duplicate.in_(part)))
+            found += [ConfirmedPair(**row._mapping) for row in rows]  # noqa: SLF001 -- SQLAlchemy's public name
         return tuple(sorted(found, key=lambda pair: pair.duplicate))
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with translated(), self._engine.connect() as plain:
-            connection = plain.execution_options(**{WRITING: True})
-            with connection.begin():
-                yield connection
+    def turned(self, touched: Iterable[str]) -> dict[str, Twin | None]:
+        """What holds now of duplicates, by id, where writes to these records made it another thing; None for nothing.
+
+        A pair holds while both of its records are there with the texts that were compared.
+        """
+        if not self._any():
+            return {}
+        ids = sorted(touched)
+        said = {pair.duplicate: pair for part in _chunks(ids) for pair in self._touching(part)}
+        concerned = sorted(said.keys() | set(ids))
+        before = {one: twin for part in _chunks(concerned) for one, twin in self._holding(part)}
+        records: dict[str, Record | None] = {}
+        now = {one: self._twin(pair, records) for one, pair in said.items()}
+        return {one: now.get(one) for one in concerned if now.get(one) != before.get(one)}
+
+    def note(self, duplicate: str, seq: int | None) -> None:
+        """Store which change says what holds of a duplicate, None where nothing does."""
+        self._connection.execute(delete(twins).where(twins.c.duplicate == duplicate))
+        if seq is not None:
+            self._connection.execute(insert(twins).values(duplicate=duplicate, seq=seq))
+
+    def _any(self) -> bool:
+        """Whether anything was ever said; asked first, because most writes are to a registry without a pair."""
+        return any(self._connection.execute(select(one.c.duplicate).limit(1)).scalar() for one in (duplicates, twins))
+
+    def _touching(self, ids: Sequence[str]) -> list[ConfirmedPair]:
+        query = select(*_PAIR).where(or_(duplicates.c.duplicate.in_(ids), duplicates.c.canonical.in_(ids)))
+        return [ConfirmedPair(**row._mapping) for row in self._connection.execute(query)]  # noqa: SLF001 -- as above
+
+    def _holding(self, ids: Sequence[str]) -> list[tuple[str, Twin | None]]:
+        query = (
+            select(twins.c.duplicate, changes.c.body)
+            .select_from(twins.join(changes, changes.c.seq == twins.c.seq))
+            .where(twins.c.duplicate.in_(ids))
+        )
+        return [(one, twin_of(body)) for one, body in self._connection.execute(query)]
+
+    def _twin(self, pair: ConfirmedPair, records: dict[str, Record | None]) -> Twin | None:
+        for one in (pair.duplicate, pair.canonical):
+            if one not in records:
+                records[one] = Snapshot(self._connection).record(one)
+        duplicate, canonical = records[pair.duplicate], records[pair.canonical]
+        if duplicate is None or canonical is None:
+            return None
+        if (duplicate.search_text_hash, canonical.search_text_hash) != (pair.duplicate_hash, pair.canonical_hash):
+            return None
+        return Twin(
+            duplicate=pair.duplicate,
+            canonical=pair.canonical,
+            own=(duplicate.locale, duplicate.release, duplicate.product),
+            its=(canonical.locale, canonical.release, canonical.product),
+        )
+
+
+def body_of(twin: Twin) -> bytes:
+    """A twin in the log of changes; ``cluster.registry_reader.twin_of`` reads it."""
+    return orjson.dumps(asdict(twin))
+
+
+def _chunks(ids: Iterable[str]) -> Iterable[list[str]]:
+    rest = iter(ids)
+    while part := list(islice(rest, _CHUNK)):
+        yield part

@@ -1,27 +1,24 @@
-"""Evidence: the final hits inside the caller's ceilings on count, tokens and bytes; full record, summary, or left out.
+"""Evidence: the final hits inside the ceilings on count, tokens and bytes: in full, cut, summarised, or left out.
 
 It orders nothing and fetches nothing: hits come ranked, with their records.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import orjson
 
 from cluster.budget import Budget
-from cluster.contract import EvidenceForm, Form, Piece
+from cluster.contract import Cut, EvidenceForm, Form, Piece
+from cluster.cutting import SUMMARY_TOKENS, cut_of
 from cluster.record_json import Values, evidence_json
-from cluster.tokens import estimate_tokens
+from cluster.text_cut import cut_text
+from cluster.tokens import ESTIMATE, FIELD_TOKENS, TokenCounter
 from shards.record import Kind
 
-SUMMARY_TOKENS: Final = {Kind.TOOL: 80, Kind.PASSAGE: 300}
-"""Estimated tokens of a summary's description at most: enough to choose a tool, or to quote from a passage."""
-
-FIELD_TOKENS: Final = 2
-"""Name and punctuation around each field that is not empty."""
-
-_SENTENCE_ENDS: Final = ".!?。！？؟۔।\n"
+LEAST_TOKENS_TO_CUT: Final = 40
+"""With less left, a summary stays one: hardly a property with what is around it is shorter."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,68 +27,60 @@ class Evidence:
 
     Attributes:
         forms: of the ranks that fit, ascending.
-        tokens: their estimated tokens together.
+        cuts: of those that were cut.
+        tokens: their tokens together.
         json_bytes: of their JSON together.
-        dropped: ranks that did not fit even as a summary, or were one too many.
+        dropped: ranks that did not fit in any form, or were one too many.
+        dropped_tokens: of all ranks in full, but for ``tokens``.
     """
 
     forms: Mapping[int, EvidenceForm]
+    cuts: Mapping[int, Cut]
     tokens: int
     json_bytes: int
     dropped: int
+    dropped_tokens: int
 
 
-def piece_of(body: bytes) -> Piece:
+def piece_of(body: bytes, counter: TokenCounter = ESTIMATE) -> Piece:
     """Both forms of a record, given its canonical JSON.
 
     The summary has no parameters, and its description is cut. It keeps the ``search_text_hash`` of the whole record,
     which names the text that was cut.
     """
     values: Values = orjson.loads(body)
-    full = Form(json=evidence_json(values, with_parameters=True), tokens=evidence_cost(values))
+    full = Form(json=evidence_json(values, with_parameters=True), tokens=evidence_cost(values, counter))
     cut = {**values, "parameters": "{}"}
-    cut["description"] = cut_text(values["description"], SUMMARY_TOKENS[Kind(values["kind"])])
-    tokens = evidence_cost(cut)
+    cut["description"] = cut_text(values["description"], SUMMARY_TOKENS[Kind(values["kind"])], counter.count)
+    tokens = evidence_cost(cut, counter)
     summary = full if tokens >= full.tokens else Form(json=evidence_json(cut, with_parameters=False), tokens=tokens)
     return Piece(id=values["id"], name=values["name"], namespace=values["namespace"], full=full, summary=summary)
 
 
-def evidence_cost(values: Values) -> int:
-    """Estimated tokens of a record: id, name, namespace, description, parameters, source_url and section."""
-    return sum(estimate_tokens(text) + FIELD_TOKENS for name in _COUNTED if (text := values[name])) + (
-        estimate_tokens(values["parameters"]) + FIELD_TOKENS if values["parameters"] != "{}" else 0
-    )
+def evidence_cost(values: Values, counter: TokenCounter = ESTIMATE) -> int:
+    """Tokens of a record: id, name, namespace, description, parameters, source_url and section."""
+    texts = [text for name in _COUNTED if (text := values[name])]
+    if values["parameters"] != "{}":
+        texts.append(values["parameters"])
+    return sum(map(counter.count, texts)) + FIELD_TOKENS * len(texts)
 
 
 _COUNTED: Final = ("id", "name", "namespace", "description", "source_url", "section")
 
 
-def cut_text(text: str, limit_tokens: int) -> str:
-    """The longest start of ``text`` of at most ``limit_tokens``, ended at a sentence or else at a blank if one is near.
-
-    Near means in its second half; a script without blanks is cut between two characters.
-    """
-    if estimate_tokens(text) <= limit_tokens:
-        return text
-    fits, too_long = 0, len(text)
-    while too_long - fits > 1:
-        middle = (fits + too_long) // 2
-        fits, too_long = (middle, too_long) if estimate_tokens(text[:middle]) <= limit_tokens else (fits, middle)
-    start = text[:fits]
-    sentence = max(start.rfind(end) for end in _SENTENCE_ENDS) + 1
-    blank = max(start.rfind(" "), 0)
-    end = next((end for end in (sentence, blank) if end > fits // 2), fits)
-    return start[:end].rstrip()
-
-
 def assemble(
-    ranked: Mapping[int, Piece], pinned: Collection[int], budget: Budget, *, full_hits: int | None = None
+    ranked: Mapping[int, Piece],
+    pinned: Collection[int],
+    budget: Budget,
+    *,
+    full_hits: int | None = None,
+    counter: TokenCounter = ESTIMATE,
 ) -> Evidence:
     """Fit records by rank into the three ceilings on evidence, which hold strictly, for pinned ranks too.
 
     Breadth first: places are given away in the smallest form (pinned ones first, then by rank), and what is left of
     tokens and bytes turns summaries into full records from the first rank on. So one long schema cannot hide nine
-    others.
+    others. What is left even then is filled with parts of those that did not become whole.
     With ``full_hits`` only so many of them, and those behind that save nothing as summaries.
     """
     ranks = sorted(ranked)
@@ -100,28 +89,87 @@ def assemble(
     most_full = len(ranks) if full_hits is None else full_hits
     fits = whole <= budget.evidence_tokens and whole_bytes <= budget.evidence_bytes
     if fits and len(ranks) <= min(budget.evidence_k, most_full):
-        return Evidence(forms=dict.fromkeys(ranks, EvidenceForm.FULL), tokens=whole, json_bytes=whole_bytes, dropped=0)
+        return Evidence(
+            forms=dict.fromkeys(ranks, EvidenceForm.FULL),
+            cuts={},
+            tokens=whole,
+            json_bytes=whole_bytes,
+            dropped=0,
+            dropped_tokens=0,
+        )
     by_claim = sorted(ranks, key=lambda rank: rank not in pinned) if pinned else ranks
-    left, left_bytes = budget.evidence_tokens, budget.evidence_bytes
-    forms: dict[int, EvidenceForm] = {}
-    for rank in by_claim[: budget.evidence_k]:
-        smallest = ranked[rank].summary
-        if smallest.tokens <= left and len(smallest.json) <= left_bytes:
-            forms[rank] = EvidenceForm.SUMMARY
-            left -= smallest.tokens
-            left_bytes -= len(smallest.json)
-    placed = sorted(forms)
-    for place, rank in enumerate(placed):
-        piece = ranked[rank]
-        extra = piece.full.tokens - piece.summary.tokens
-        extra_bytes = len(piece.full.json) - len(piece.summary.json)
-        if extra <= left and extra_bytes <= left_bytes and (place < most_full or extra == 0):
-            forms[rank] = EvidenceForm.FULL
-            left -= extra
-            left_bytes -= extra_bytes
+    room = _Room(ranked, budget, counter)
+    room.place(by_claim[: budget.evidence_k])
+    placed = sorted(room.forms)
+    room.make_whole(placed, most_full)
+    room.add_parts(placed[:most_full])
+    tokens = budget.evidence_tokens - room.tokens
     return Evidence(
-        forms={rank: forms[rank] for rank in placed},
-        tokens=budget.evidence_tokens - left,
-        json_bytes=budget.evidence_bytes - left_bytes,
-        dropped=len(ranked) - len(forms),
+        forms={rank: room.forms[rank] for rank in placed},
+        cuts=room.cuts,
+        tokens=tokens,
+        json_bytes=budget.evidence_bytes - room.json_bytes,
+        dropped=len(ranked) - len(placed),
+        dropped_tokens=whole - tokens,
     )
+
+
+class _Room:
+    """What is left of the tokens and bytes, and the forms that took the rest."""
+
+    def __init__(self, ranked: Mapping[int, Piece], budget: Budget, counter: TokenCounter) -> None:
+        self._ranked = ranked
+        self._counter = counter
+        self.tokens = budget.evidence_tokens
+        self.json_bytes = budget.evidence_bytes
+        self.forms: dict[int, EvidenceForm] = {}
+        self.cuts: dict[int, Cut] = {}
+
+    def place(self, ranks: Sequence[int]) -> None:
+        """Give each rank its summary, and then, of those that none is short enough for, what fits."""
+        for rank in ranks:
+            if self._takes(self._ranked[rank].summary):
+                self.forms[rank] = EvidenceForm.SUMMARY
+        if len(self.forms) == len(ranks):
+            return
+        for rank in ranks:
+            if rank in self.forms:
+                continue
+            cut = cut_of(self._ranked[rank], self.tokens, self.json_bytes, self._counter)
+            if cut is not None and self._takes(cut.form):
+                self.forms[rank], self.cuts[rank] = EvidenceForm.CUT, cut
+
+    def make_whole(self, ranks: Sequence[int], most: int) -> None:
+        """Turn summaries into full records where there is room; after the first ``most``, where it costs no token."""
+        for place, rank in enumerate(ranks):
+            piece = self._ranked[rank]
+            full, summary = piece.full, piece.summary
+            extra = full.tokens - summary.tokens
+            if extra > self.tokens or (place >= most and extra) or rank in self.cuts:
+                continue
+            if self._takes(full, summary):
+                self.forms[rank] = EvidenceForm.FULL
+
+    def add_parts(self, ranks: Sequence[int]) -> None:
+        """Turn summaries into as much of their records as there is room for."""
+        for rank in ranks:
+            if self.tokens < LEAST_TOKENS_TO_CUT:
+                return
+            if self.forms[rank] is not EvidenceForm.SUMMARY:
+                continue
+            summary = self._ranked[rank].summary
+            most, most_bytes = self.tokens + summary.tokens, self.json_bytes + len(summary.json)
+            cut = cut_of(self._ranked[rank], most, most_bytes, self._counter)
+            if cut is not None and cut.form.tokens > summary.tokens and self._takes(cut.form, summary):
+                self.forms[rank], self.cuts[rank] = EvidenceForm.CUT, cut
+
+    def _takes(self, form: Form, instead_of: Form | None = None) -> bool:
+        """Take up the room of ``form``, if there is enough; that of ``instead_of`` becomes free."""
+        tokens, json_bytes = form.tokens, len(form.json)
+        if instead_of is not None:
+            tokens, json_bytes = tokens - instead_of.tokens, json_bytes - len(instead_of.json)
+        if tokens > self.tokens or json_bytes > self.json_bytes:
+            return False
+        self.tokens -= tokens
+        self.json_bytes -= json_bytes
+        return True

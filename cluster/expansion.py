@@ -85,9 +85,9 @@ class _Addition:
 
 def _plausible(text: str, question: AnalyzedRequest, near: Sequence[NearTerm]) -> list[NearTerm]:
     """Without what sounds like a word of a query that is not written as it sounds."""
-    if not reads_as_latin(text):
-        return list(near)
-    return [term for term in near if not (term.spoken and question.terms[term.position][0] <= "z")]
+    as_written = [term for term in near if not (term.spoken and question.terms[term.position][0] <= "z")]
+    # Which language the text is in is looked at only where it matters: it costs more than all the rest here.
+    return as_written if len(as_written) < len(near) and reads_as_latin(text) else list(near)
 
 
 def _summed(near: Iterable[NearTerm]) -> list[NearTerm]:

@@ -21,7 +21,7 @@ class FeedBatch:
     """What one shard has to apply to go from ``after_seq`` to ``upto_seq``; empty where nothing concerns it.
 
     Attributes:
-        changes: in order of seq, at most one per record and one per grant list: the last.
+        changes: in order of seq, at most one per record, per grant list and per confirmed duplicate: the last.
     """
 
     shard: int
@@ -42,7 +42,7 @@ def batches(changes: Sequence[Change], after_seq: int, shards: int) -> tuple[Fee
         BrokenFeed: if a seq is missing or out of order, so that applying the rest could lose a change for ever.
     """
     upto_seq = after_seq
-    last: dict[tuple[str, str], Change] = {}
+    last: dict[tuple[str, str, str], Change] = {}
     for change in changes:
         if change.seq != upto_seq + 1:
             raise BrokenFeed(upto_seq + 1, change.seq)
@@ -79,13 +79,13 @@ def _size(change: Change) -> int:
     return len(change.body or b"") + sum(map(len, change.grant_ids or ()))
 
 
-def _subject(change: Change) -> tuple[str, str]:
-    return (change.record_id, change.grant_list)
+def _subject(change: Change) -> tuple[str, str, str]:
+    return (change.record_id, change.grant_list, change.duplicate)
 
 
 def _shards_of(change: Change, shards: int) -> range:
-    """The shards that a change concerns: the owner of a record, every shard for a grant list."""
+    """The shards that a change concerns: the owner of a record or duplicate, every shard for a grant list."""
     if change.grant_list:
         return range(shards)
-    owner = shard_of(bucket_of(change.record_id), shards)
+    owner = shard_of(bucket_of(change.record_id or change.duplicate), shards)
     return range(owner, owner + 1)

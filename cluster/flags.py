@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -49,6 +50,16 @@ class Flags:
         """All the same but for this one."""
         flipped: dict[str, bool] = {flag.value: not getattr(self, flag.value)}
         return replace(self, **flipped)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Names of those that hold, in the order of ``Flag``."""
+        return _held(self)
+
+
+@lru_cache(maxsize=1 << len(Flag))
+def _held(flags: Flags) -> tuple[str, ...]:
+    return tuple(flag.value for flag in Flag if getattr(flags, flag.value))
 
 
 DEFAULT_FLAGS: Final = Flags()

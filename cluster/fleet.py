@@ -19,6 +19,7 @@ class Fleet:
         self.shard_map = shard_map
         self.lanes = tuple(lanes)
         self._known = known
+        self._buckets = {copy.shard: copy.buckets for copy in shard_map.copies}
 
     @classmethod
     def of(cls, shard_map: ShardMap, max_batch: int) -> "Fleet":
@@ -45,5 +46,4 @@ class Fleet:
     def coverage(self, scope: Scope, replies: Replies) -> Coverage:
         """What these replies cover of the scope; what they counted is remembered for later gaps."""
         self._known.learn(scope.fingerprint, replies)
-        buckets = {copy.shard: copy.buckets for copy in self.shard_map.copies}
-        return coverage_of(replies, buckets, scope.fingerprint, self._known)
+        return coverage_of(replies, self._buckets, scope.fingerprint, self._known)

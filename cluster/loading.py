@@ -136,8 +136,9 @@ class Loader:
                     await copy.load_batch(part)
                 progress(len(part))
             grant_lists = await asyncio.to_thread(snapshot.grant_lists)
+            twins = await asyncio.to_thread(snapshot.twins, buckets)
             async with asyncio.timeout(STEP_TIMEOUT_S):
-                await copy.finish_load(snapshot.seq, grant_lists)
+                await copy.finish_load(snapshot.seq, grant_lists, twins)
             return snapshot.seq
         finally:
             await asyncio.to_thread(entered.__exit__, None, None, None)

@@ -11,7 +11,7 @@ from itertools import chain
 from cluster.control import ClusterStatus, CopyStatus, EmbeddingState, EmbeddingStatus, Receipt
 from cluster.discovery import Discovery
 from cluster.dispatcher import RuleDispatcher
-from cluster.duplicate_store import ConfirmedPair, DuplicateStore
+from cluster.duplicate_store import ConfirmedPair
 from cluster.embedder import Embedder
 from cluster.errors import EmbeddingFailed, RegistryUnavailable
 from cluster.export_limits import ExportLimits
@@ -26,6 +26,7 @@ from cluster.registry import Registry
 from cluster.router import Router
 from cluster.shard_client import LocalShardClient
 from cluster.shard_map import ShardCopy, ShardMap
+from cluster.tokens import ESTIMATE, TokenCounter
 from cluster.vector_cache import VectorCache
 from cluster.vectorizer import Vectorizer
 from cluster.writes import RegistryWrites
@@ -51,6 +52,7 @@ class LocalIndex:
         embedder: of queries and records; None searches by words alone.
         cache: of the records' vectors; None embeds anew whatever comes.
         discovery: None turns talk away as shipped, and shortens nothing.
+        counter: of the tokens of evidence.
 
     Raises:
         EmbeddingFailed: if the embedder does.
@@ -64,6 +66,7 @@ class LocalIndex:
         embedder: Embedder | None = None,
         cache: VectorCache | None = None,
         discovery: Discovery | None = None,
+        counter: TokenCounter = ESTIMATE,
     ) -> None:
         self.shards = tuple(shards)
         self.router = Router(
@@ -72,6 +75,7 @@ class LocalIndex:
             dispatcher=RuleDispatcher(),
             embedder=embedder,
             discovery=Discovery.shipped(embedder, cache=cache) if discovery is None else discovery,
+            counter=counter,
         )
         self._embedder = embedder
         self._embedding = None if embedder is None else LocalEmbedding(self.shards, Vectorizer(embedder, cache))
@@ -166,11 +170,13 @@ class LocalCluster(LocalIndex):
         discovery: Discovery | None = None,
         progress: Progress = lambda _: None,
         exports: ExportLimits = ExportLimits(),  # noqa: B008 -- frozen
+        counter: TokenCounter = ESTIMATE,
     ) -> None:
-        super().__init__(_loaded(registry, shards), ranker, embedder=embedder, cache=cache, discovery=discovery)
+        super().__init__(
+            _loaded(registry, shards), ranker, embedder=embedder, cache=cache, discovery=discovery, counter=counter
+        )
         self._registry = registry
         self._writes = RegistryWrites(registry)
-        self._duplicates = DuplicateStore(registry.engine)
         self._exports = ExportDesk(ExportStore(registry.engine), exports)
         self._embed_all(_bodies(registry), progress)
 
@@ -227,15 +233,18 @@ class LocalCluster(LocalIndex):
 
     async def confirm_duplicate(self, pair: ConfirmedPair) -> None:
         """See ``ControlPlane.confirm_duplicate``."""
-        self._duplicates.put(pair)
+        self._registry.confirm_duplicate(pair)
+        self.catch_up()
 
     async def withdraw_duplicate(self, duplicate: str) -> bool:
         """See ``ControlPlane.withdraw_duplicate``."""
-        return self._duplicates.drop(duplicate)
+        withdrawn = self._registry.withdraw_duplicate(duplicate)
+        self.catch_up()
+        return withdrawn
 
     async def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
         """See ``ControlPlane.confirmed_duplicates``."""
-        return self._duplicates.of(ids)
+        return self._registry.confirmed_duplicates(ids)
 
     async def status(self) -> ClusterStatus:
         """See ``ControlPlane.status``; what is in this process is always ready."""
@@ -285,7 +294,7 @@ def _loaded(registry: Registry, shards: int) -> tuple[Shard, ...]:
             part.begin_load()
             for bodies in snapshot.bodies(bucket_range(number, shards), _BATCH):
                 part.load_batch(bodies)
-            part.finish_load(snapshot.seq, grant_lists)
+            part.finish_load(snapshot.seq, grant_lists, snapshot.twins(bucket_range(number, shards)))
     return parts
 
 

@@ -41,12 +41,15 @@ def left_out_bound(hits: ShardHits, summed: npt.NDArray[np.int64]) -> int:
         return UNBOUNDED
     if hits.threshold < 0:
         return NOTHING_LEFT_OUT
+    bound = threshold = hits.threshold
     # A dozen terms: plain integers are quicker than arrays, and never overflow.
-    terms = zip(hits.frequencies.tolist(), hits.weights.tolist(), summed.tolist(), strict=True)
-    held: list[tuple[int, int]] = [(own, new) for frequency, own, new in terms if frequency > 0]
-    if not all(own for own, _ in held):
-        return UNBOUNDED
-    return max(hits.threshold, *(hits.threshold * new // own for own, new in held), 0)
+    for frequency, own, new in zip(hits.frequencies.tolist(), hits.weights.tolist(), summed.tolist(), strict=True):
+        if frequency > 0:
+            if not own:
+                return UNBOUNDED
+            if new > own:
+                bound = max(bound, threshold * new // own)
+    return bound
 
 
 def same_order(hits: ShardHits, summed: npt.NDArray[np.int64]) -> bool:

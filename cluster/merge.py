@@ -5,8 +5,9 @@ Pure functions. The order never depends on how many shards there are or which an
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import chain, repeat
+from operator import add
 from typing import Final, TypeVar
 
 import numpy as np
@@ -72,14 +73,6 @@ class Pool:
         """The first ``n`` rows, or all there are; nothing is copied."""
         return self if len(self.ids) <= n else self._with(slice(n), self.ids[:n], self.shards[:n])
 
-    def cut(self, n: int, kept: Collection[str]) -> "Pool":
-        """The best ``n`` rows and those with an id in ``kept``: the same rows however many shards sent more."""
-        if len(self.ids) <= n:
-            return self
-        if not kept:
-            return self.best(n)
-        return self.rows([*range(n), *(row for row in range(n, len(self.ids)) if self.ids[row] in kept)])
-
     def _with(self, index: npt.NDArray[np.intp] | slice, ids: tuple[str, ...], shards: tuple[int, ...]) -> "Pool":
         return Pool(
             ids=ids,
@@ -120,7 +113,11 @@ def within_ceiling(hits: ShardHits, n: int, kept: Collection[str]) -> tuple[Shar
 
 def summed_frequencies(replies: Iterable[ShardHits], n_terms: int) -> list[int]:
     """How many authorized records hold each term, over all these shards together."""
-    return [sum(held) for held in zip([0] * n_terms, *(hits.frequencies.tolist() for hits in replies), strict=True)]
+    return reduce(_added, [hits.frequencies.tolist() for hits in replies], [0] * n_terms)
+
+
+def _added(some: Iterable[int], others: Iterable[int]) -> list[int]:
+    return list(map(add, some, others))
 
 
 def summed_weights(replies: Collection[ShardHits], term_weights: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -130,15 +127,18 @@ def summed_weights(replies: Collection[ShardHits], term_weights: Sequence[int]) 
     return np.array(list(map(_weight, repeat(authorized), frequencies, term_weights)), dtype=np.int64)
 
 
-def merge(replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: ScoreMix) -> Pool:
-    """One pool of all rows, rescored with the summed weights. No replies give an empty pool.
+def merge(
+    replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: ScoreMix, n: int, kept: Collection[str] = ()
+) -> Pool:
+    """One pool of the best ``n`` rows and those with an id in ``kept``, rescored with the summed weights.
 
-    An id that two shards sent (records are moving) stays once: the newer version, then the higher score, then the
-    lower shard number.
+    The same rows however many shards sent more; no replies give an empty pool. An id that two shards sent (records are
+    moving) stays once: the newer version, then the higher score, then the lower shard number.
     """
     shards = sorted(replies)
     hits = [replies[shard] for shard in shards]
     weights = summed_weights(hits, question.term_weights)
+    # Rows that are cut are scored and never copied: every search pays for each array that is made here.
     ids = tuple(chain.from_iterable([reply.ids for reply in hits]))
     values = _joined([reply.values for reply in hits], (0, len(question.terms), 2), np.uint8)
     bonuses = _joined([reply.bonuses for reply in hits], (0,), np.int32)
@@ -149,6 +149,8 @@ def merge(replies: Mapping[int, ShardHits], question: AnalyzedRequest, mix: Scor
     order = best_first(ids, scores)
     if len(set(ids)) < len(ids):
         order = _each_once(order, ids, versions.tolist())
+    if len(order) > n:
+        order = order[:n] + ([row for row in order[n:] if ids[row] in kept] if kept else [])
     index = np.array(order, np.intp)
     return Pool(
         ids=tuple([ids[row] for row in order]),

@@ -14,9 +14,11 @@ import ray
 
 from cluster.config import Settings
 from cluster.control import ClusterStatus, EmbeddingStatus, Receipt
+from cluster.copies import CopyHandle
 from cluster.duplicate_store import ConfirmedPair
 from cluster.embedders import open_embedder
 from cluster.embedding import VectorSource
+from cluster.errors import ShardUnavailable
 from cluster.export_store import ExportStore
 from cluster.exports import ExportDesk, Exporter, ExportOrder, ExportPage
 from cluster.feed import FeedBatch
@@ -29,7 +31,7 @@ from cluster.supervisor import Pace, Supervisor
 from cluster.vector_cache import VectorCache
 from cluster.wordless import wordless
 from shards.actor import start_actor
-from shards.messages import Listing, ListingRequest, MissingVector, NewVector, ShardStatus
+from shards.messages import Listing, ListingRequest, MissingVector, NewVector, ShardStatus, Twin
 from shards.record import Record, Status
 
 SUPERVISOR: Final = "shortlist-supervisor"
@@ -53,13 +55,20 @@ class RayCopy:
     def __init__(self, shard: int) -> None:
         self._shard = shard
         self._actor = start_actor(shard)
+        self._handle: CopyHandle | None = None
         self._process: int | None = None
         self._killed = False
 
     @property
-    def handle(self) -> object:
-        """The actor's handle."""
-        return self._actor
+    def handle(self) -> CopyHandle:
+        """See ``Copy``; complete once ``begin_load`` was called.
+
+        Raises:
+            ShardUnavailable: before that.
+        """
+        if self._handle is None:
+            raise ShardUnavailable(self._shard, "its door is not open yet")
+        return self._handle
 
     async def open(self, directory: str) -> int:
         """See ``Copy.open``."""
@@ -76,15 +85,16 @@ class RayCopy:
     async def begin_load(self) -> None:
         """See ``Copy.begin_load``."""
         await shard_call(self._shard, self._actor.begin_load)
+        self._handle = CopyHandle(door=await shard_call(self._shard, self._actor.open_door), actor=self._actor)
         await self._find_process()
 
     async def load_batch(self, bodies: Sequence[bytes]) -> None:
         """See ``Copy.load_batch``."""
         await shard_call(self._shard, self._actor.load_batch, bodies)
 
-    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]], twins: Sequence[Twin]) -> None:
         """See ``Copy.finish_load``."""
-        await shard_call(self._shard, self._actor.finish_load, seq, grant_lists)
+        await shard_call(self._shard, self._actor.finish_load, seq, grant_lists, twins)
 
     async def apply(self, batch: FeedBatch) -> None:
         """See ``Copy.apply``."""

@@ -88,10 +88,6 @@ class QuestionParser:
             parts += self._asked(sentence)
         return Question(parts=tuple(parts[:MOST_PARTS]) or (AnswerShape.TEXT,), parser=self.version)
 
-    def cues_of(self, text: str) -> list[str]:
-        """The cues of each sentence, one character a word, for those who write rules."""
-        return list(self._sentences(text))
-
     def _asked(self, sentence: str) -> Iterator[AnswerShape]:
         """The shapes that one sentence asks for; none if it only tells something."""
         split = False

@@ -4,7 +4,7 @@ It decides versions and sequence numbers; it neither validates foreign input nor
 block: asynchronous callers use a thread. Any number of processes may share one database.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +15,7 @@ from typing import Final, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, insert, select
 
+from cluster.duplicate_store import ConfirmedPair, DuplicateLedger
 from cluster.errors import RegistryUnavailable, UnknownGrantList
 from cluster.registry_reader import Snapshot
 from cluster.registry_schema import FORMAT, WRITING, feed, metadata, open_engine, sqlite_url, translated
@@ -138,6 +139,21 @@ class Registry:
             if record is None or not (tenants is None or record.access.tenant in tenants):
                 return None
             return batch.upsert([replace(record, status=status, version=0)], None)[0]
+
+    def confirm_duplicate(self, pair: ConfirmedPair) -> None:
+        """Store that one record stands for another, in place of what was said of the other before."""
+        with self._writing() as batch:
+            batch.confirm_duplicate(pair)
+
+    def withdraw_duplicate(self, duplicate: str) -> bool:
+        """Take that back; False where nothing was said."""
+        with self._writing() as batch:
+            return batch.withdraw_duplicate(duplicate)
+
+    def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
+        """What was said of these records, by id, whether it holds or not."""
+        with translated(), self._engine.connect() as connection, connection.begin():
+            return DuplicateLedger(connection).of(ids)
 
     def put_grant_list(self, tenant: str, name: str, ids: Iterable[str]) -> GrantList:
         """Store a tenant's named list of record ids; an equal list writes nothing.

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import orjson
 from sqlalchemy import Connection, func, select
 
-from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records
+from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records, twins
 from cluster.registry_values import GrantList, RegistryCounts, StaleRow, grant_list_key
-from shards.messages import Change
+from shards.messages import Change, Twin
 from shards.record import SCHEMA_VERSION, Record, Status
 
 _BATCH = 2_000
@@ -45,6 +45,16 @@ class Snapshot:
         )
         for part in self._connection.execution_options(yield_per=batch).execute(query).partitions():
             yield [row[0] for row in part]
+
+    def twins(self, buckets: range) -> tuple[Twin, ...]:
+        """What holds of the confirmed duplicates of a bucket range, by id."""
+        query = (
+            select(changes.c.body)
+            .select_from(twins.join(changes, changes.c.seq == twins.c.seq))
+            .where(changes.c.bucket >= buckets.start, changes.c.bucket < buckets.stop)
+            .order_by(twins.c.duplicate)
+        )
+        return tuple(twin for body in self._connection.execute(query).scalars() if (twin := twin_of(body)))
 
     def grant_lists(self) -> dict[str, tuple[str, ...]]:
         """Every grant list by its ``grant_list_key``."""
@@ -118,6 +128,14 @@ class Snapshot:
                 yield row, record
 
 
+def twin_of(body: bytes | None) -> Twin | None:
+    """What a change says of a confirmed duplicate, None where nothing holds any more."""
+    if body is None:
+        return None
+    values = orjson.loads(body)
+    return Twin(**{**values, "own": tuple(values["own"]), "its": tuple(values["its"])})
+
+
 def _grant_list(tenant: str, name: str, ids: bytes, seq: int) -> GrantList:
     return GrantList(tenant=tenant, name=name, ids=tuple(orjson.loads(ids)), seq=seq)
 
@@ -125,4 +143,6 @@ def _grant_list(tenant: str, name: str, ids: bytes, seq: int) -> GrantList:
 def _change(seq: int, kind: str, change_id: str, body: bytes | None) -> Change:
     if kind == "record":
         return Change(seq=seq, record_id=change_id, body=body)
+    if kind == "duplicate":
+        return Change(seq=seq, duplicate=change_id, twin=twin_of(body))
     return Change(seq=seq, grant_list=change_id, grant_ids=None if body is None else tuple(orjson.loads(body)))

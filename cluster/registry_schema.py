@@ -3,7 +3,7 @@
 ``changes`` is the log and the only place of bodies; ``records`` is the current state and points into it by ``seq``.
 Removed records keep their row, so that their version is never forgotten. ``vectors`` is a cache beside them
 (``cluster.vector_cache``): whatever is in it can be made again. ``exports`` and ``duplicates`` are what callers left
-about records; no index hears of them.
+about records; of the latter indexes hear what holds of it, by ``twins``.
 """
 
 from collections.abc import Iterator
@@ -147,6 +147,14 @@ duplicates = Table(
 )
 """Which record somebody said another one stands for, while the texts of both have these hashes
 (``cluster.duplicate_store``); the records themselves know nothing of it."""
+
+twins = Table(
+    "twins",
+    metadata,
+    Column("duplicate", String(512), primary_key=True),
+    Column("seq", _Seq, ForeignKey("changes.seq"), nullable=False),
+)
+"""Those of ``duplicates`` that hold as the records stand now, and the change that told the indexes so."""
 
 sources = Table(
     "sources",

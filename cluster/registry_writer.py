@@ -14,6 +14,7 @@ from typing import Final
 import orjson
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from cluster.duplicate_store import ConfirmedPair, DuplicateLedger, body_of
 from cluster.errors import RegistryUnavailable, StaleVersion
 from cluster.registry_reader import Snapshot
 from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records
@@ -57,9 +58,12 @@ class WriteBatch:
         if last_seq is None:
             raise RegistryUnavailable("the change feed has lost its position")
         self._seq: int = last_seq
+        self._touched: set[str] = set()
 
     def finish(self) -> None:
-        """Store the last sequence number that was handed out."""
+        """Tell what the writes made of confirmed duplicates, and store the last sequence number handed out."""
+        if self._touched:
+            self._tell_of_duplicates()
         self._connection.execute(update(feed).values(last_seq=self._seq))
 
     def snapshot(self) -> Snapshot:
@@ -69,6 +73,16 @@ class WriteBatch:
     def ledger(self) -> SourceLedger:
         """Which records are of which folder of documents, as of this transaction."""
         return SourceLedger(self._connection)
+
+    def confirm_duplicate(self, pair: ConfirmedPair) -> None:
+        """Store a pair in place of what was said of its duplicate before."""
+        DuplicateLedger(self._connection).put(pair)
+        self._touched.add(pair.duplicate)
+
+    def withdraw_duplicate(self, duplicate: str) -> bool:
+        """Take back what was said of a record; False where nothing was."""
+        self._touched.add(duplicate)
+        return DuplicateLedger(self._connection).drop(duplicate)
 
     def upsert(self, batch: Sequence[Record], tenants: AbstractSet[str] | None) -> list[Receipt]:
         """Write records in order, one receipt each; an id may occur twice.
@@ -130,6 +144,7 @@ class WriteBatch:
         self._connection.execute(insert(changes), self._change("record", record_id, tombstone.version, "remove", None))
         row = {"version": tombstone.version, "seq": tombstone.seq, "status": REMOVED, "content_hash": ""}
         self._connection.execute(update(records).where(records.c.id == record_id).values(indexed_at=self._at, **row))
+        self._touched.add(record_id)
         return _receipt(record_id, WriteOutcome.REMOVED, tombstone)
 
     def remove_others(self, tenant: str, namespace: str, keep: AbstractSet[str]) -> list[Receipt]:
@@ -169,6 +184,14 @@ class WriteBatch:
         self._connection.execute(insert(changes), self._change("grant_list", key, 0, "delete", None))
         return seq
 
+    def _tell_of_duplicates(self) -> None:
+        ledger = DuplicateLedger(self._connection)
+        for duplicate, twin in ledger.turned(self._touched).items():
+            seq = self._next_seq()
+            body, op = (body_of(twin), "put") if twin else (None, "delete")
+            self._connection.execute(insert(changes), self._change("duplicate", duplicate, 0, op, body))
+            ledger.note(duplicate, seq if twin else None)
+
     def _next_seq(self) -> int:
         self._seq += 1
         return self._seq
@@ -190,6 +213,7 @@ class WriteBatch:
         seq = self._next_seq()
         change = self._change("record", record.id, version, "upsert", written.to_json())
         log.append(change)
+        self._touched.add(record.id)
         return {
             "id": record.id,
             "kind": record.kind.value,

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cluster.copies import Copy, Slot
+from cluster.copies import Copy, CopyHandle, Slot
 from cluster.health import CopyState, Health, health_of
 from cluster.news import News
 from shards.messages import ShardStatus
@@ -22,7 +22,7 @@ class MapView:
     """What routers get: per shard, by number, the handle of the copy that answers, None while there is none."""
 
     version: int
-    handles: tuple[object | None, ...]
+    handles: tuple[CopyHandle | None, ...]
 
 
 class Roster:

@@ -6,17 +6,20 @@ no credentials, no Ray, and no record that a shard did not just return for this 
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from cluster.batcher import MAX_BATCH
 from cluster.budget import Deadline, Spent
+from cluster.collapse import collapsed
 from cluster.contract import (
     Answer,
     Coverage,
     Doubt,
-    EvidenceForm,
     Hit,
+    Miss,
+    MissReason,
     Piece,
     RankedList,
     SearchRequest,
@@ -34,6 +37,7 @@ from cluster.fanout import Replies
 from cluster.flags import FULL_HITS
 from cluster.fleet import Fleet
 from cluster.merge import Pool
+from cluster.narrower import Narrower, timeout_advice
 from cluster.partition import shard_of
 from cluster.query import AnalyzedRequest, plan_query
 from cluster.query_vectors import NOT_ASKED, QueryVector, QueryVectors
@@ -41,6 +45,7 @@ from cluster.ranker import Ranker
 from cluster.retrieval import Retrieval, Retrieved, cuts_of
 from cluster.shard_map import ShardMap
 from cluster.stopwatch import Stopwatch
+from cluster.tokens import ESTIMATE, TokenCounter
 from shards.cache import BoundedCache
 from shards.record import Record, bucket_of
 from shards.scope import Scope
@@ -72,6 +77,7 @@ class Router:
         discovery: how much of the ranked list is shown; the default turns nobody away and shortens nothing.
         max_batch: most queries in one call to a shard.
         document_cache_bytes: estimated bytes of records kept ready, 0 for none.
+        counter: of the tokens of evidence.
     """
 
     def __init__(
@@ -85,6 +91,7 @@ class Router:
         discovery: Discovery = Discovery(),  # noqa: B008 -- frozen, and shared by whoever wants nothing else
         max_batch: int = MAX_BATCH,
         document_cache_bytes: int = DOCUMENT_CACHE_BYTES,
+        counter: TokenCounter = ESTIMATE,
     ) -> None:
         self._fleet = Fleet.of(shard_map, max_batch)
         self._ranker = ranker
@@ -92,8 +99,10 @@ class Router:
         self._vectors = QueryVectors(embedder, absence)
         self._discovery = discovery
         self._max_batch = max_batch
-        self._library = Library(document_cache_bytes)
+        self._library = Library(document_cache_bytes, counter)
+        self.counter = counter
         self._crowds: BoundedCache[str, int] = BoundedCache(SCOPES)
+        self._narrower = Narrower()
 
     async def search(self, request: SearchRequest) -> Answer:
         """Answer one request: typed, inside every ceiling, at the deadline at the latest.
@@ -109,15 +118,21 @@ class Router:
         retrieval = self._retrieval(request, question, vector, fleet, with_bodies=self._library.misses_often)
         found = await retrieval.run(cuts_of(request.budget, self._ranker.bound), whole_list=False)
         self._remember_crowd(request.scope, found)
+        found = await self._narrower.otherwise(request, found, self._ranker, fleet.lanes)
         watch.lap("search")
-        shown = await self._discovery.shown(request, found, fleet.lanes, _before(request.deadline))
+        # What was spent stays what the search took; who is shown comes from what is left.
+        single = collapsed(request, found.ranking, found.said)
+        left = found if single.ranking is found.ranking else replace(found, ranking=single.ranking)
+        shown = await self._discovery.shown(request, left, fleet.lanes, _before(request.deadline))
         pieces, gaps = await self._library.pieces(
             shown.rows, found.bodies, request.scope, fleet.lanes, request.deadline
         )
         watch.lap("documents")
         full_hits = FULL_HITS if request.flags.progressive_schema_loading else None
-        evidence = assemble(pieces, _pinned(request, shown.rows), request.budget, full_hits=full_hits)
-        hits = _hits(request, found, shown, pieces, evidence.forms)
+        evidence = assemble(
+            pieces, _pinned(request, shown.rows), request.budget, full_hits=full_hits, counter=self.counter
+        )
+        hits = _hits(request, found, shown, pieces, evidence, cited=single.cited)
         watch.lap("evidence")
         # A shard that cannot give its own documents counts as not searched.
         coverage = fleet.coverage(request.scope, found.replies.without(gaps))
@@ -231,17 +246,19 @@ class Router:
             evidence_bytes=evidence.json_bytes,
             matched=rows.matched,
             dropped=evidence.dropped,
+            dropped_tokens=evidence.dropped_tokens,
         )
         return Answer(
             request_id=request.request_id,
             hits=hits,
-            miss=None if hits else miss_of(coverage, dropped=evidence.dropped, abstained=shown.abstained),
+            miss=None if hits else _miss(request, found, shown, coverage, evidence.dropped),
             plan=self._dispatcher.plan(request.query, hits, request.shape) if hits else None,
             budget=request.budget,
             spent=spent,
             coverage=coverage,
             truncated=rows.matched > sum(indexed[row] > 0 for row in evidence.forms),
             doubt=_doubt(found, coverage),
+            narrower_try=found.narrower_try,
             vectors=found.vectors,
             index_position=_position(found.replies),
             ranker=self._ranker.version,
@@ -251,6 +268,7 @@ class Router:
             talk=shown.talk,
             adaptive_k=shown.adaptive_k,
             flags=request.flags,
+            tokens_by=self.counter.name,
         )
 
 
@@ -272,7 +290,9 @@ def _hits(
     found: Retrieved,
     shown: Shown,
     pieces: Mapping[int, Piece],
-    forms: Mapping[int, EvidenceForm],
+    evidence: Evidence,
+    *,
+    cited: Mapping[str, tuple[str, ...]],
 ) -> tuple[Hit, ...]:
     """The rows that fit, in their order."""
     rows, explain = shown.rows, request.explain
@@ -287,9 +307,16 @@ def _hits(
             parts=term_parts(row, rows, found.question, found.mix) if explain else (),
             bonus=bonuses[row],
             similarity=similarity_part(row, rows, found.mix) if similar else None,
+            duplicates=cited.get(rows.ids[row], ()),
+            cut=evidence.cuts.get(row),
         )
-        for row, form in forms.items()
+        for row, form in evidence.forms.items()
     )
+
+
+def _miss(request: SearchRequest, found: Retrieved, shown: Shown, coverage: Coverage, dropped: int) -> Miss:
+    miss = miss_of(coverage, dropped=dropped, abstained=shown.abstained)
+    return replace(miss, advice=timeout_advice(request, found)) if miss.reason is MissReason.TIMEOUT else miss
 
 
 def _before(deadline: Deadline) -> Deadline:

@@ -1,6 +1,6 @@
 """The one seam between the cluster and a shard: a protocol, and the in-process implementation.
 
-The Ray implementation lives in ``cluster.ray_client``, so that evals and embedded use never import Ray.
+The one that reaches a shard in another process is ``cluster.shard_socket``; neither imports Ray.
 """
 
 from typing import TYPE_CHECKING, Protocol

@@ -13,7 +13,7 @@ from typing import Final
 
 from cluster.control import ClusterStatus, EmbeddingState, EmbeddingStatus, Receipt
 from cluster.copies import Copy, Launch
-from cluster.duplicate_store import ConfirmedPair, DuplicateStore
+from cluster.duplicate_store import ConfirmedPair
 from cluster.embedding import Embedding, VectorSource
 from cluster.errors import ShardUnavailable
 from cluster.export_store import ExportStore
@@ -80,7 +80,6 @@ class Supervisor:
     ) -> None:
         self._registry = registry
         self._writes = RegistryWrites(registry)
-        self._duplicates = DuplicateStore(registry.engine)
         self._exports = ExportDesk(ExportStore(registry.engine)) if exports is None else exports
         self._shards = shards
         self._roster = Roster(shards=shards, copies=copies)
@@ -235,15 +234,20 @@ class Supervisor:
 
     async def confirm_duplicate(self, pair: ConfirmedPair) -> None:
         """See ``ControlPlane.confirm_duplicate``."""
-        await asyncio.to_thread(self._duplicates.put, pair)
+        async with self._follower.lock:
+            await asyncio.to_thread(self._registry.confirm_duplicate, pair)
+            await self._follower.catch_up()
 
     async def withdraw_duplicate(self, duplicate: str) -> bool:
         """See ``ControlPlane.withdraw_duplicate``."""
-        return await asyncio.to_thread(self._duplicates.drop, duplicate)
+        async with self._follower.lock:
+            withdrawn = await asyncio.to_thread(self._registry.withdraw_duplicate, duplicate)
+            await self._follower.catch_up()
+            return withdrawn
 
     async def confirmed_duplicates(self, ids: Sequence[str]) -> tuple[ConfirmedPair, ...]:
         """See ``ControlPlane.confirmed_duplicates``."""
-        return await asyncio.to_thread(self._duplicates.of, ids)
+        return await asyncio.to_thread(self._registry.confirmed_duplicates, ids)
 
     def _serving(self, shard: int) -> Copy:
         slot = self._roster.serving()[shard]

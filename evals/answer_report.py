@@ -30,6 +30,19 @@ class WayFigures(TypedDict):
     p95_ms: float
 
 
+class TokenFigures(TypedDict):
+    """Where the tokens of one reading go, on average: a prompt without evidence, each piece in it, and the output.
+
+    ``most_saved`` is what stopping after the first piece saves of a batch, for each number of pieces: all other pieces,
+    and nothing of what every reading pays.
+    """
+
+    fixed: float
+    piece: float
+    output: float
+    most_saved: dict[str, float]
+
+
 class AnswerFigures(TypedDict):
     """A measurement; ``first`` is about questions whose answer stands in the first piece of evidence."""
 
@@ -41,22 +54,21 @@ class AnswerFigures(TypedDict):
     first: dict[str, WayFigures]
     by_pieces: dict[str, dict[str, WayFigures]]
     first_by_pieces: dict[str, dict[str, WayFigures]]
+    tokens: TokenFigures
     by_lang: dict[str, dict[str, str]]
     by_kind: dict[str, dict[str, str]]
     by_shape: dict[str, dict[str, str]]
-    sequential_loses: list[str]
-    sequential_costs_more: list[str]
+    sequential_loses: dict[str, list[str]]
+    sequential_costs_more: dict[str, list[str]]
     leaks: list[str]
 
 
 def figures_of(measured: Measured) -> AnswerFigures:
     """Everything of a measurement, rounded."""
     asked = measured.asked
-    batch = {one.question.id: one for one in of_way(asked, "batch")}
-    sequential = list(of_way(asked, "sequential"))
     first = [one for one in asked if one.first]
     return {
-        "questions": len(sequential),
+        "questions": len(list(of_way(asked, "sequential"))),
         "recall_at_40": round(fmean(one.recall for one in measured.looked), 4),
         "precision_at_4": round(fmean(one.precision for one in measured.looked), 4),
         "precision_ceiling": round(fmean(one.ceiling for one in measured.looked), 4),
@@ -66,13 +78,32 @@ def figures_of(measured: Measured) -> AnswerFigures:
         "first_by_pieces": {
             str(pieces): _ways([one for one in curve if one.first]) for pieces, curve in measured.curves.items()
         },
+        "tokens": _tokens(measured),
         "by_lang": _grouped(asked, [one.question.lang for one in asked]),
         "by_kind": _grouped(asked, [one.question.kind for one in asked]),
         "by_shape": _grouped(asked, [one.question.shape for one in asked]),
-        "sequential_loses": [one.question.id for one in sequential if not one.right and batch[one.question.id].right],
-        "sequential_costs_more": [one.question.id for one in sequential if one.tokens > one.batch_tokens],
+        "sequential_loses": {str(pieces): _lost(curve) for pieces, curve in measured.curves.items()},
+        "sequential_costs_more": {
+            str(pieces): [one.question.id for one in of_way(curve, "sequential") if one.tokens > one.batch_tokens]
+            for pieces, curve in measured.curves.items()
+        },
         "leaks": [f"{leak.question.id}: {leak.record_id}" for leak in measured.leaks],
     }
+
+
+def _lost(asked: Sequence[Asked]) -> list[str]:
+    """Questions that batch answers right and sequential does not."""
+    right = {one.question.id for one in of_way(asked, "batch") if one.right}
+    return [one.question.id for one in of_way(asked, "sequential") if not one.right and one.question.id in right]
+
+
+def _tokens(measured: Measured) -> TokenFigures:
+    read = [one for one in of_way(measured.curves[max(measured.curves)], "batch") if one.pieces]
+    fixed = fmean(one.fixed_tokens for one in read)
+    piece = fmean(one.evidence_tokens / one.pieces for one in read)
+    output = fmean(one.batch_tokens - one.fixed_tokens - one.evidence_tokens for one in read)
+    most = {str(n): round((n - 1) * piece / (fixed + n * piece + output), 4) for n in measured.curves}
+    return {"fixed": round(fixed, 1), "piece": round(piece, 1), "output": round(output, 1), "most_saved": most}
 
 
 def _ways(asked: Sequence[Asked]) -> dict[str, WayFigures]:
@@ -113,21 +144,32 @@ def lines_of(figures: AnswerFigures) -> Iterator[str]:
     )
     yield from _table("all questions", figures["ways"])
     yield from _table("the answer stands in the first piece", figures["first"])
-    for pieces, ways in figures["first_by_pieces"].items():
-        if "sequential" in ways:
-            one, all_at_once = ways["sequential"], ways["batch"]
-            yield (
-                f"  first piece of {pieces:>2}: sequential saves {one['saved_share']:.0%} of batch's tokens, "
-                f"found {one['found']} and {all_at_once['found']} of {one['questions']}"
-            )
+    tokens = figures["tokens"]
+    yield (
+        f"tokens of a reading: {tokens['fixed']:.0f} without evidence, {tokens['piece']:.0f} a piece, "
+        f"{tokens['output']:.0f} of output"
+    )
+    for pieces, ways in figures["by_pieces"].items():
+        yield (
+            f"  {pieces:>2} pieces: sequential saves {_saved(figures['first_by_pieces'][pieces])} where the first "
+            f"answers, of {tokens['most_saved'][pieces]:.0%} that can be; {_saved(ways)} over all"
+        )
     for title in ("by_lang", "by_kind", "by_shape"):
         yield f"{title}: " + "; ".join(
             f"{name} " + " ".join(f"{way[:4]} {share}" for way, share in ways.items())
             for name, ways in figures[title].items()
         )
-    yield f"sequential loses against batch: {', '.join(figures['sequential_loses'][:_SHOWN]) or 'nowhere'}"
-    more = figures["sequential_costs_more"]
+    loses = figures["sequential_loses"][str(EVIDENCE)]
+    yield f"sequential loses against batch: {', '.join(loses[:_SHOWN]) or 'nowhere'}"
+    more = figures["sequential_costs_more"][str(EVIDENCE)]
     yield f"sequential costs more than batch on {len(more)}: {', '.join(more[:_SHOWN])}"
+
+
+def _saved(ways: dict[str, WayFigures]) -> str:
+    if "sequential" not in ways:
+        return "nothing"
+    one, batch = ways["sequential"], ways["batch"]
+    return f"{one['saved_share']:.0%} (found {one['found']}, batch {batch['found']}, of {one['questions']})"
 
 
 def _table(title: str, ways: dict[str, WayFigures]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from cluster.answering.contract import Answered, Reader
 from cluster.answering.loop import answer_from
+from cluster.answering.prompts import messages_of, tokens_of
 from cluster.answering.sources import inquiry_of, sources_of
 from cluster.budget import Budget, Deadline
 from cluster.contract import Answer, Delivery, SearchRequest
@@ -24,7 +25,7 @@ from shards.scope import Narrowing, Scope
 
 CANDIDATES: Final = 40
 EVIDENCE: Final = 4
-BUDGETS: Final = (1, 2, 4, 8, 12)
+BUDGETS: Final = (1, 2, 4, 6, 8, 12)
 """Pieces of evidence, for the curves of tokens against answers found."""
 
 WAYS: Final = ("sequential", "batch", "dispatcher")
@@ -41,6 +42,10 @@ class Asked:
     Attributes:
         right: the answer says what the gold says; for an unanswered question, that nothing was found.
         tokens: in and out, estimated.
+        batch_tokens: what one reading of every piece would have cost.
+        pieces: of evidence that there were.
+        fixed_tokens: of a prompt without any evidence.
+        evidence_tokens: of every piece together, as it stands in a prompt.
         first: the first piece of evidence answers.
     """
 
@@ -50,6 +55,9 @@ class Asked:
     right: bool
     tokens: int
     batch_tokens: int
+    pieces: int
+    fixed_tokens: int
+    evidence_tokens: int
     first: bool
     elapsed_ms: float
 
@@ -135,6 +143,8 @@ class AnswerSystem:
         said = None if answered is None else answered.said
         answer = said.answer if said is not None and said.answer_found else ""
         right = is_right(answer, question.answer, question.shape) if question.answered else not answer
+        inquiry, sources = inquiry_of(question.text), sources_of(found.hits)
+        fixed_tokens = tokens_of(messages_of(inquiry, ()))
         return Asked(
             question=question,
             way=way,
@@ -142,6 +152,9 @@ class AnswerSystem:
             right=right,
             tokens=0 if answered is None else answered.work.tokens_in + answered.work.tokens_out,
             batch_tokens=0 if answered is None else answered.batch_tokens,
+            pieces=len(sources),
+            fixed_tokens=fixed_tokens,
+            evidence_tokens=tokens_of(messages_of(inquiry, sources)) - fixed_tokens,
             first=bool(found.hits) and found.hits[0].record.id in question.relevant,
             elapsed_ms=elapsed_ms,
         )

@@ -17,12 +17,16 @@ from evals.answer_gold import AnswerQuestion, read_answer_questions
 from evals.answer_report import draw, figures_of, lines_of
 from evals.answer_run import AnswerSystem
 from evals.articles import read_articles
+from evals.duplicates import pair_figures, pair_lines
 from evals.errors import EvalError
 from evals.provenance import provenance
 from evals.writing import write_bytes
 from serve_app.answering.desk import reader_of
 
 GOLD: Final = Path(__file__).parent / "gold" / "knowledge"
+
+HANDBOOK: Final = GOLD.parent / "handbook"
+"""Longer passages, as real documents have them; no rule was written looking at its questions."""
 
 HALVES: Final = ("all", "fitted", "kept")
 """The rules of the extractive reader were written looking at the fitted half alone."""
@@ -78,16 +82,18 @@ def evaluate(
     """
     asked = [one for one in read_answer_questions(questions) if half in {"all", half_of(one)}]
     reader = reader_of(load_settings(config).answers)
-    measured = asyncio.run(AnswerSystem(read_articles(articles), reader).measure(asked))
-    figures = figures_of(measured)
+    records = read_articles(articles)
+    measured = asyncio.run(AnswerSystem(records, reader).measure(asked))
+    figures, pairs = figures_of(measured), pair_figures(articles.parent, records)
     body = orjson.dumps(
-        {"reader": reader.name, "half": half, **figures, "provenance": provenance()}, option=orjson.OPT_INDENT_2
+        {"reader": reader.name, "half": half, **figures, "duplicate_pairs": pairs, "provenance": provenance()},
+        option=orjson.OPT_INDENT_2,
     )
     if save is not None:
         write_bytes(save, body)
     if plot is not None:
         draw(figures, plot)
-    return body.decode() if as_json else "\n".join((f"reader {reader.name}", *lines_of(figures)))
+    return body.decode() if as_json else "\n".join((f"reader {reader.name}", *lines_of(figures), *pair_lines(pairs)))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import orjson
 
 from cluster.contract import Delivery
 from cluster.dispatcher import spread_of
-from cluster.question import Question, QuestionParser, shipped_parser
+from cluster.question import QuestionParser, shipped_parser
 from cluster.question_lexicon import AnswerShape
 from evals.errors import BadEvalFile
 
@@ -98,11 +98,6 @@ def read(questions: Sequence[Labelled], parser: QuestionParser) -> Iterator[Read
                 for one, question in pairs
             ),
         )
-
-
-def _delivery(question: Question) -> Delivery:
-    """Where scores lie far apart."""
-    return Delivery.SEQUENTIAL if spread_of(question) is None else Delivery.BATCH
 
 
 def _labelled(path: Path, number: int, line: bytes) -> Labelled:

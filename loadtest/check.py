@@ -68,6 +68,10 @@ def main(
             f"{found['records']:,} records were measured, the committed results are about {committed['records']:,}:"
             " name their catalogue with --catalogue"
         )
+    if found["callers"] != committed.get("callers"):
+        raise click.ClickException(
+            "its callers see other parts of it than those of the committed results: run `make bench`"
+        )
     fallen = 0
     for one in compared(committed["systems"], found["systems"]):
         fallen += one.fell

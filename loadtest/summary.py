@@ -3,15 +3,16 @@
 It reads the results that are there; what was not measured has no row.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from evals.writing import write_bytes
 from loadtest.growth.reference import REFERENCE, REFERENCE_RECORDS
 from loadtest.ratios import OF_BARE, OF_DEFAULTS, OF_DRESSED, OF_NAIVE, P50_ALONE, P95, Ratio
 from loadtest.results import Report, read_results
+from loadtest.service.schedule import ACCEPTED, Outcome
 
 FILE: Final = "summary.md"
 
@@ -58,7 +59,8 @@ def _line(row: Row) -> str:
 def service_rows(report: Report) -> Iterator[Row]:
     """Of a service benchmark."""
     systems = report["systems"]
-    about = f"{report['records']:,} tools, {report['scopes']:,} callers"
+    seen = ", ".join(f"{part['callers']:,} see {share}" for share, part in report.get("callers", {}).items())
+    about = f"{report['records']:,} tools, {report['scopes']:,} callers{f' ({seen})' if seen else ''}"
     own = systems["shortlist"]
     rates = " / ".join(f"{own[level]['rps']:,.0f}" for level in _LEVELS if level in own)
     yield _row(f"searches a second at 1 / 10 / 50 / 100 clients, {about}", rates, "", _SERVICE)
@@ -77,12 +79,33 @@ def service_rows(report: Report) -> Iterator[Row]:
     yield from _ratio_row("p50 at 1 client ÷ a no-op with an empty fan-out", _inverse(P50_ALONE.of(systems)), "≤ 1.5")
     many = own[str(report["cold"]["clients"])]["rps"]
     yield from _ratio_row("new callers only ÷ known callers", report["cold"]["new_callers"]["rps"] / many, "≥ 0.5")
-    over = report["overload"]
-    shares = ", ".join(f"{share:.1%} {outcome.replace('_', ' ')}" for outcome, share in over["shares"].items())
-    yield _row(f"{over['times']:g} × capacity", shares, "", _SERVICE)
+    yield from _overload_rows(report["overload"], own[str(report["cold"]["clients"])]["rps"])
+
+
+def _overload_rows(over: Mapping[str, Any], peak_rps: float) -> Iterator[Row]:
+    """What becomes of requests far beyond capacity, beside the rate of 100 clients."""
+    shares = over["shares"]
+    parts = {name: sum(shares.get(outcome, 0.0) for outcome in outcomes) for name, outcomes in _FATES.items()}
+    yield _row(
+        f"{over['times']:g} × capacity: {', '.join(parts)}",
+        ", ".join(f"{one:.1%}" for one in parts.values()),
+        "",
+        _SERVICE,
+    )
     if over["inside_budget"] is not None:
         what = f"… answered within {over['budget_ms']:g} ms, of those accepted"
         yield _row(what, f"{over['inside_budget']:.1%}", "100 %", _SERVICE)
+    yield _row("… refused within, p99, ms", f"{over['refused']['p99_ms']:.1f}", "≤ 50", _SERVICE)
+    yield _row("… answers a second ÷ those to 100 clients", f"{over['accepted_rps'] / peak_rps:.2f}", "≥ 0.9", _SERVICE)
+
+
+_FATES: Final = {
+    "answered": ACCEPTED,
+    "refused with a type (429, 503)": (Outcome.REFUSED_429, Outcome.REFUSED_503),
+    "out of time, typed": (Outcome.TIMED_OUT,),
+    "no answer or an error": (Outcome.NO_ANSWER, Outcome.ERROR),
+}
+"""What a caller can be told, and the outcomes that say so."""
 
 
 def kernel_rows(report: Report) -> Iterator[Row]:

@@ -9,9 +9,10 @@ from typing import Literal, NotRequired
 import orjson
 from typing_extensions import TypedDict
 
-from cluster.contract import Answer, Coverage, Hit, SimilarityPart, TalkVerdict, TermPart
+from cluster.contract import Answer, Coverage, Cut, Hit, SimilarityPart, TalkVerdict, TermPart
 from cluster.record_json import EvidenceView
-from serve_app.formats.formatting import Format, FormattedView, formatted_answer
+from cluster.tokens import TokenCounter
+from serve_app.formats.formatting import Format, FormattedView, formatted_answer, record_path
 from shards.record import BUCKETS
 
 
@@ -34,8 +35,22 @@ class SimilarityView(TypedDict):
     score: int
 
 
+class CutView(TypedDict):
+    """What a record of the form ``cut`` lacks, and the path of the whole one.
+
+    ``properties_left_out`` counts top-level properties of a tool's parameters; its ``required`` names all there are.
+    """
+
+    properties_left_out: int
+    tokens_left_out: int
+    fetch: str
+
+
 class HitView(TypedDict):
-    """One record handed over; ``form`` says whether in full or, where tokens ran short, as its summary."""
+    """One record handed over; ``form`` says whether in full or, where tokens ran short, cut or as its summary.
+
+    ``duplicates`` is there where somebody confirmed that records say the same: ids of those that this one stands for.
+    """
 
     rank: int
     id: str
@@ -43,9 +58,11 @@ class HitView(TypedDict):
     namespace: str
     score: int
     pinned: bool
-    form: Literal["full", "summary"]
+    form: Literal["full", "cut", "summary"]
     tokens: int
     record: EvidenceView
+    cut: NotRequired[CutView]
+    duplicates: NotRequired[list[str]]
     bonus: NotRequired[int]
     parts: NotRequired[list[PartView]]
     similarity: NotRequired[SimilarityView | None]
@@ -86,6 +103,7 @@ class SpentView(TypedDict):
     evidence_bytes: int
     matched: int
     dropped: int
+    dropped_tokens: int
 
 
 class CoverageView(TypedDict):
@@ -144,9 +162,11 @@ class FlagsView(TypedDict):
 class AnswerView(TypedDict):
     """Body of a search's answer: ``hits`` or a ``miss``, never both; ``doubt`` says why it is not ``exact``.
 
-    ``adaptive_k`` is the K that the curve of the scores gave, null where the request's own was used. ``flags`` says
-    which ways of answering held for this request, by its text and the operator's settings. ``talk`` is there where an
-    explanation was asked for, and null where abstention is off or a part of the index did not answer.
+    ``narrower_try`` says that time ran out before anything was found, and that names and the rarest terms alone were
+    tried once more. ``adaptive_k`` is the K that the curve of the scores gave, null where the request's own was used.
+    ``flags`` says which ways of answering held for this request, by its text and the operator's settings. ``talk`` is
+    there where an explanation was asked for, and null where abstention is off or a part of the index did not answer.
+    ``tokens_by`` names what counted the tokens: ``estimate``, or the tokenizer of the settings.
     ``formatted`` is there where a provider's format was asked for; then each hit's ``record`` has only what that format
     has no place for.
     """
@@ -163,22 +183,26 @@ class AnswerView(TypedDict):
     truncated: bool
     exact: bool
     doubt: Literal["coverage", "cut", "graph", "ranker"] | None
+    narrower_try: bool
     vectors: VectorsView
     adaptive_k: int | None
     flags: FlagsView
     talk: NotRequired[TalkView | None]
     index_position: str
     ranker: str
+    tokens_by: str
     timings_ms: dict[str, float]
 
 
-def answer_bytes(answer: Answer, *, explain: bool, form: Format = "native") -> bytes:
+def answer_bytes(answer: Answer, *, explain: bool, form: Format, counter: TokenCounter) -> bytes:
     """The JSON of an answer; ``explain`` adds the parts of each score, and whether it was taken for talk.
+
+    ``counter`` is the one that counted the tokens of its evidence.
 
     Raises:
         InvalidRequest: if there are more tools than the provider of ``form`` takes.
     """
-    formatted = None if form == "native" else formatted_answer(form, answer)
+    formatted = None if form == "native" else formatted_answer(form, answer, counter)
     hits = [_hit(rank, hit, explain=explain) for rank, hit in enumerate(answer.hits, start=1)]
     if formatted:
         for hit, remainder in zip(hits, formatted.remainders, strict=True):
@@ -196,12 +220,14 @@ def answer_bytes(answer: Answer, *, explain: bool, form: Format = "native") -> b
         "truncated": answer.truncated,
         "exact": answer.exact,
         "doubt": answer.doubt,
+        "narrower_try": answer.narrower_try,
         "vectors": answer.vectors,
         "adaptive_k": answer.adaptive_k,
         "flags": answer.flags,
         **({"talk": talk_view(answer.talk)} if explain else {}),
         "index_position": answer.index_position,
         "ranker": answer.ranker,
+        "tokens_by": answer.tokens_by,
         "timings_ms": answer.timings_ms,
     }
     # orjson writes dataclasses by itself, their fields in the order of their definition.
@@ -261,6 +287,14 @@ def talk_view(verdict: TalkVerdict | None) -> TalkView | None:
     }
 
 
+def _cut(hit: Hit, cut: Cut) -> CutView:
+    return {
+        "properties_left_out": cut.properties_left_out,
+        "tokens_left_out": max(0, hit.record.full.tokens - cut.form.tokens),
+        "fetch": record_path(hit.record.id),
+    }
+
+
 def _hit(rank: int, hit: Hit, *, explain: bool) -> dict[str, object]:
     """A ``HitView``, for orjson."""
     record, evidence = hit.record, hit.evidence
@@ -275,6 +309,10 @@ def _hit(rank: int, hit: Hit, *, explain: bool) -> dict[str, object]:
         "tokens": evidence.tokens,
         "record": orjson.Fragment(evidence.json),
     }
+    if hit.cut is not None:
+        view["cut"] = _cut(hit, hit.cut)
+    if hit.duplicates:
+        view["duplicates"] = hit.duplicates
     if explain:
         view["bonus"] = hit.bonus
         view["parts"] = parts_view(hit.parts)

@@ -19,6 +19,7 @@ from cluster.ranker import AdditiveRanker
 from cluster.ray_control import RayControlPlane
 from cluster.router import Router
 from cluster.scope import Policy
+from cluster.tokenizer import counter_of
 from serve_app import audit
 from serve_app.auth import Authenticator
 from serve_app.exchange import ASGIApp
@@ -59,6 +60,7 @@ class Edge:
             absence=absence_of(settings.vectors),
             discovery=await asyncio.to_thread(discovery_of, settings, embedder),
             max_batch=settings.cluster.max_batch,
+            counter=counter_of(settings.tokens),
         )
         policy = Policy.load(settings.policy)
         self._services = Services(
@@ -99,7 +101,9 @@ def deployment_of(edge: type, name: str, settings: Settings) -> serve.Deployment
         name=name,
         num_replicas=settings.http.replicas,
         max_ongoing_requests=settings.http.max_ongoing_requests,
-        max_queued_requests=settings.http.max_queued_requests,
+        # HAProxy lets no more in than work at the same time (``serve_app.haproxy``). Every request counts as queued
+        # for one pass of the loop, and what Serve refuses has no type: so its own limit must never be the first.
+        max_queued_requests=settings.http.max_ongoing_requests + settings.http.max_queued_requests,
         health_check_period_s=2,
         health_check_timeout_s=5,
         graceful_shutdown_timeout_s=2,

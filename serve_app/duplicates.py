@@ -30,6 +30,9 @@ from shards.record import Record
 
 _RETRY_S: Final = 1
 
+_LONGEST_CHAIN: Final = 32
+"""Records that stand for one another in turn; whoever merges that many means the last one."""
+
 
 async def look(services: Services, call: Call, body: DuplicatesBody) -> DuplicatesView:
     """What is like the record of a body.
@@ -142,6 +145,7 @@ class DuplicateRoutes:
         canonical = await self._own(call, body.canonical, verb="confirm")
         if canonical.id == duplicate.id or canonical.access.tenant != duplicate.access.tenant:
             raise InvalidRequest("canonical", canonical.id, "another record of the same tenant")
+        await self._refuse_ring(call, duplicate, canonical)
         pair = ConfirmedPair(
             duplicate=duplicate.id,
             canonical=canonical.id,
@@ -161,6 +165,25 @@ class DuplicateRoutes:
         if not await within(WRITE_TIMEOUT_S, self._services.control.withdraw_duplicate(duplicate.id)):
             raise Refused(NOT_FOUND)
         return json_response(_said(call, duplicate.id, None))
+
+    async def _refuse_ring(self, call: Call, duplicate: Record, canonical: Record) -> None:
+        """No record may come to stand for itself, as far as the caller sees the records in between.
+
+        A ring through others tells nothing here, and does no harm: a search shows the best record of it.
+        """
+        control, above = self._services.control, canonical.id
+        for _ in range(_LONGEST_CHAIN):
+            pairs = await within(LOOK_TIMEOUT_S, control.confirmed_duplicates([above]))
+            if not pairs:
+                return
+            above = pairs[0].canonical
+            if above == duplicate.id:
+                raise InvalidRequest("canonical", canonical.id, f"a record that {duplicate.id} does not stand for")
+            if await visible_record(self._services, call, above, from_s=self._services.clock()) is None:
+                return
+        raise InvalidRequest(
+            "canonical", canonical.id, f"a record that at most {_LONGEST_CHAIN} others stand for in turn"
+        )
 
     async def _own(self, call: Call, record_id: str, *, verb: str) -> Record:
         """A record that the caller sees and may write."""

@@ -46,7 +46,7 @@ class Exchange:
 
     Attributes:
         request_id: the caller's own where it is a sane one, else a new one.
-        arrived_s: when the request reached this process, on the replica's clock.
+        arrived_s: when the request reached the endpoint, on the replica's clock.
         status: of the response, 0 before it has started.
         outcome: a closed word for the metrics.
         streaming: events are being sent.

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from cluster.budget import MOST_EVIDENCE_BYTES
 from cluster.contract import Answer, Coverage, Hit, SearchRequest, SimilarityPart, TalkVerdict, TermPart
+from cluster.explain import Comparison, compared
 from serve_app.answer import (
     CoverageView,
     PartView,
@@ -24,6 +25,7 @@ from serve_app.answer import (
     talk_view,
 )
 from serve_app.asking import Call, question
+from serve_app.comparison_view import AheadView, VersusView, ahead_view, versus_view
 from serve_app.problems import NOT_FOUND, Refused
 from serve_app.services import Services
 from serve_app.wire import ExplainBody
@@ -39,7 +41,7 @@ class Outcome(StrEnum):
     the evidence tokens ran out. ``not_a_candidate``: it shares nothing with the question.
     ``abstained``: the request was taken for talk. ``cut_by_scores``: its rank is within k, but an adaptive K ended the
     answer before it. ``filtered_by_narrowing``: the request leaves it out. ``not_searched``: its part of the index did
-    not answer.
+    not answer. ``duplicate``: a hit stands for it, because somebody confirmed that they say the same.
     """
 
     HIT = "hit"
@@ -50,6 +52,10 @@ class Outcome(StrEnum):
     CUT_BY_SCORES = "cut_by_scores"
     ABSTAINED = "abstained"
     NOT_SEARCHED = "not_searched"
+    DUPLICATE = "duplicate"
+
+
+_RANKED_BEHIND: Final = (Outcome.OUTRANKED, Outcome.CUT_BY_SCORES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +67,9 @@ class Explanation:
         score: None where it was not scored.
         kth_score: score of the last of the ``k`` best, None where there are fewer.
         coverage: of the ranking or of the answer, whichever saw less.
+        shown_instead: id of the hit that stands for it, None where none does.
+        ahead: the hits, best first, where others rank before it, or an adaptive K ended the answer before it.
+        versus: the record beside the last of these.
     """
 
     id: str
@@ -74,6 +83,9 @@ class Explanation:
     similarity: SimilarityPart | None = None
     coverage: Coverage | None = None
     talk: TalkVerdict | None = None
+    shown_instead: str | None = None
+    ahead: tuple[Hit, ...] = ()
+    versus: Comparison | None = None
 
 
 class ExplanationView(TypedDict):
@@ -83,7 +95,7 @@ class ExplanationView(TypedDict):
     id: str
     outcome: Literal[
         "hit", "outranked", "not_a_candidate", "filtered_by_narrowing", "cut_by_budget", "cut_by_scores", "abstained",
-        "not_searched",
+        "not_searched", "duplicate",
     ]  # fmt: skip
     k: int
     rank: int | None
@@ -94,6 +106,9 @@ class ExplanationView(TypedDict):
     similarity: SimilarityView | None
     coverage: CoverageView | None
     talk: TalkView | None
+    shown_instead: str | None
+    ahead: list[AheadView]
+    versus: VersusView | None
 
 
 async def explain_record(services: Services, call: Call, body: ExplainBody) -> Explanation:
@@ -131,12 +146,16 @@ async def _explain_ranked(services: Services, request: SearchRequest, record_id:
     if measured is None:
         return Explanation(id=record_id, outcome=Outcome.NOT_SEARCHED, k=k, coverage=answer.coverage)
     rank = ranked.ids.index(record_id) + 1 if record_id in ranked.ids else None
+    instead = next((hit.record.id for hit in answer.hits if record_id in hit.duplicates), None)
     if shown:
         outcome = Outcome.HIT
+    elif instead is not None:
+        outcome = Outcome.DUPLICATE
     elif measured.score <= 0:
         outcome = Outcome.NOT_A_CANDIDATE
     else:
         outcome = _ended_before(rank, k, answer)
+    ahead = answer.hits if outcome in _RANKED_BEHIND else ()
     return Explanation(
         id=record_id,
         outcome=outcome,
@@ -149,6 +168,9 @@ async def _explain_ranked(services: Services, request: SearchRequest, record_id:
         similarity=measured.similarity,
         coverage=answer.coverage if ranked.coverage.full else ranked.coverage,
         talk=answer.talk,
+        shown_instead=instead,
+        ahead=ahead,
+        versus=compared(measured, ahead[-1], len(ahead)) if ahead else None,
     )
 
 
@@ -185,5 +207,8 @@ def explanation_bytes(request_id: str, explanation: Explanation) -> bytes:
         "similarity": similarity_view(explanation.similarity),
         "coverage": coverage_view(explanation.coverage) if explanation.coverage else None,
         "talk": talk_view(explanation.talk),
+        "shown_instead": explanation.shown_instead,
+        "ahead": ahead_view(explanation.ahead),
+        "versus": versus_view(explanation.versus),
     }
     return orjson.dumps(view)

@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from typing_extensions import TypedDict
 
 from cluster.flag_watch import FlagWatch
-from cluster.flags import Flag
+from cluster.flags import Flag, Flags
 from cluster.shadow import Shadow
 
 _SAME: Final = "Comparisons of a sent answer with one that has this flag the other way round, by outcome."
@@ -64,6 +64,24 @@ def flag_figures(watch: FlagWatch, shadow: Shadow) -> bytes:
     registry = CollectorRegistry()
     registry.register(_Figures(watch, shadow))
     return generate_latest(registry)
+
+
+class HeldFlags(Collector):
+    """How many searches each flag held for, counted without locks; belongs to one event loop, which also reads it."""
+
+    def __init__(self) -> None:
+        self._searches: dict[Flags, int] = {}
+
+    def count(self, flags: Flags) -> None:
+        """One search was answered with these."""
+        self._searches[flags] = self._searches.get(flags, 0) + 1
+
+    def collect(self) -> Iterator[Metric]:
+        """As the client library asks for it; every flag is there."""
+        held = CounterMetricFamily("shortlist_flags_held", "Searches that a flag held for.", labels=("flag",))
+        for flag in Flag:
+            held.add_metric((flag.value,), sum(n for flags, n in self._searches.items() if flag.value in flags.held))
+        yield held
 
 
 class _Figures(Collector):

@@ -4,12 +4,14 @@ Questions are answered by hand, because FastAPI doubles their cost; all else goe
 Nothing of a body is read before its caller is known. This is the process edge: the only broad ``except`` of the app.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from serve_app import audit
 from serve_app.access import OPEN_PATHS, demand
 from serve_app.answering.route import answer
+from serve_app.arrival import arrival_of
 from serve_app.asking import CALL, Call
 from serve_app.auth import authorization_of
 from serve_app.exchange import EXCHANGE, ASGIApp, ASGIScope, ClientGone, Exchange, Receive, Send
@@ -38,10 +40,10 @@ class Ingress:
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
         """Answer one request; every one that got this far gets a typed answer."""
-        arrived_s = self._services.clock()
         if scope["type"] == "lifespan":
             await self._rest(scope, receive, send)
         elif scope["type"] == "http":
+            arrived_s = arrival_of(scope["headers"], self._services.clock, self._services.longest_s)
             await self._timed(scope, Exchange(scope, receive, send, arrived_s), receive)
         else:
             # There are no web sockets here; 1008 is "policy violation".
@@ -52,8 +54,17 @@ class Ingress:
             await self._answer(scope, exchange, receive)
         except ClientGone:
             exchange.outcome = "client_gone"
+        except asyncio.CancelledError:
+            # Serve breaks a request off as soon as its caller has gone.
+            exchange.outcome = "client_gone"
+            self._ended(scope, exchange)
+            raise
         except Exception as error:  # noqa: BLE001 -- the process edge: nothing may leave here untyped
             await self._refuse(exchange, error)
+        self._ended(scope, exchange)
+
+    def _ended(self, scope: ASGIScope, exchange: Exchange) -> None:
+        """Count one request and log it."""
         seconds = self._services.clock() - exchange.arrived_s
         route = _route(scope)
         self._services.metrics.request(route, exchange.outcome, seconds)

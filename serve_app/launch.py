@@ -5,6 +5,7 @@ module imports neither. It starts the watchdog and nothing else; ``serve_app.loc
 """
 
 import random
+import resource
 import secrets
 import shlex
 import socket
@@ -22,6 +23,7 @@ from cluster.config import Settings
 from serve_app import haproxy
 from serve_app import watchdog as watchdog_program
 from serve_app.private_file import create_private_file
+from shards.record import Kind
 
 TOKEN_FILE: Final = "ray.token"  # noqa: S105 -- the name of a file
 _TOKEN_BYTES: Final = 32
@@ -98,7 +100,15 @@ def prepare_environment(settings: Settings, run: Path, ports: Ports) -> dict[str
         watchdog_program.RUN_VARIABLE: str(run),
         haproxy.BINARY_VARIABLE: get_haproxy_binary(),
         haproxy.HOST_VARIABLE: settings.http.host,
+        **_limits(settings).variables(),
     }
+
+
+def _limits(settings: Settings) -> haproxy.Limits:
+    """Who has waited as long as the longest budget of a search gets no answer any more."""
+    longest_ms = max(settings.budgets.of(kind).timeout_ms for kind in Kind)
+    http = settings.http
+    return haproxy.Limits(at_work=http.max_ongoing_requests, waiting=http.max_queued_requests, patience_ms=longest_ms)
 
 
 _RAY: Final[Mapping[str, str]] = {
@@ -143,6 +153,11 @@ def watchdog(run: Path) -> Iterator[None]:
     yield
     # Reached after an orderly end only: an exception leaves it to the watchdog to look for what is left.
     guard.communicate(watchdog_program.ORDERLY)
+
+
+def forbid_core_dumps() -> None:
+    """For this process and all that it starts: memory holds queries, records and keys, and no file may."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def apply(environment: Mapping[str, str], target: MutableMapping[str, str]) -> None:

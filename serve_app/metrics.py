@@ -12,6 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from cluster.answering.contract import Answered
 from cluster.contract import Answer, VectorState
+from serve_app.flag_view import HeldFlags
 from serve_app.line_writer import Loss
 from serve_app.tally import Tally
 
@@ -78,7 +79,7 @@ class Metrics:
         )
         registry.register(self._stages)
         self._evidence_tokens = Tally(
-            "shortlist_evidence_tokens", "Estimated tokens of a search's evidence, by kind of miss or hits.", "of",
+            "shortlist_evidence_tokens", "Tokens of a search's evidence, by kind of miss or hits.", "of",
             _TOKEN_BUCKETS,
         )  # fmt: skip
         registry.register(self._evidence_tokens)
@@ -86,6 +87,8 @@ class Metrics:
             "shortlist_search_records", "Records of a search that came as far as each stage.", "stage", _RECORD_BUCKETS
         )
         registry.register(self._records)
+        self._flags = HeldFlags()
+        registry.register(self._flags)
         self._lines_lost = Counter(
             "shortlist_log_lines_lost", "Lines of the request log that were lost, by cause.", ("cause",),
             registry=registry,
@@ -123,6 +126,7 @@ class Metrics:
             self._embedding.observe(answer.timings_ms["embed"] / 1000)
         for gap in answer.coverage.gaps:
             self._gaps.labels(gap.value).inc()
+        self._flags.count(answer.flags)
         spent = answer.spent
         self._candidates.observe(spent.candidates)
         self._evidence_tokens.observe(

@@ -25,6 +25,7 @@ from cluster.errors import (
 )
 from serve_app.admission import Overloaded
 from serve_app.auth_errors import FORBIDDEN_DETAIL, UNAUTHENTICATED_DETAIL, Forbidden, Unauthenticated
+from serve_app.haproxy import ROOM_HEADER
 from shards.errors import InvalidRecord, ShardNotReady
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -181,7 +182,7 @@ def problem_of(error: Exception) -> Problem:
 def _of_limit(error: ExportTooLarge | ExportsExceeded | Overloaded) -> Problem:
     """A limit that the caller has reached: which, and when to come back where that helps."""
     if isinstance(error, Overloaded):
-        return overloaded(error.retry_after_s)
+        return overloaded(error.retry_after_s, error.room)
     if isinstance(error, ExportTooLarge):
         detail = f"More than {error.most} records match, the most that one export may have; narrow it."
         return Problem(code=Code.EXPORT_TOO_LARGE, detail=detail)
@@ -204,12 +205,13 @@ def method_not_allowed(allow: str) -> Problem:
     return Problem(code=Code.METHOD_NOT_ALLOWED, detail=f"This route answers {allow}.", headers=(("allow", allow),))
 
 
-def overloaded(retry_after_s: int) -> Problem:
-    """The answer would come too late; ``Retry-After`` is in whole seconds."""
+def overloaded(retry_after_s: int, room: int | None = None) -> Problem:
+    """The answer would come too late; ``Retry-After`` is in whole seconds, ``room`` is for HAProxy alone."""
+    told = () if room is None else ((ROOM_HEADER, str(room)),)
     return Problem(
         code=Code.OVERLOADED,
         detail="An answer would take longer than the budget of the request; try again later.",
-        headers=(("retry-after", str(retry_after_s)),),
+        headers=(("retry-after", str(retry_after_s)), *told),
     )
 
 

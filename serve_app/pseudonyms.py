@@ -98,10 +98,15 @@ class Pseudonyms:
 
 
 def _hashes(key: bytes) -> Callable[[Of, str], str]:
+    # A copy of one that has taken the key in costs half of ``hmac.digest``.
+    keyed = hmac.new(key, digestmod="sha256")
+
     @lru_cache(maxsize=_REMEMBERED)
     def of(kind: Of, value: str) -> str:
         # The kind holds no colon, so no two pairs make the same message.
         message = f"{kind.value}:{value}".encode(errors="surrogatepass")
-        return hmac.digest(key, message, "sha256")[:_SHOWN_BYTES].hex()
+        pseudonym = keyed.copy()
+        pseudonym.update(message)
+        return pseudonym.digest()[:_SHOWN_BYTES].hex()
 
     return of

@@ -13,7 +13,6 @@ from serve_app.json_body import parse_body
 from serve_app.patience import within
 from serve_app.services import Services
 from serve_app.wire import ExplainBody, SearchBody
-from shards.record import Kind
 
 
 async def search(services: Services, call: Call, exchange: Exchange) -> None:
@@ -21,7 +20,8 @@ async def search(services: Services, call: Call, exchange: Exchange) -> None:
     body = parse_body(SearchBody, await _body(services, exchange))
     answer = await answer_search(services, call, body)
     exchange.outcome = "miss" if answer.miss else "hits"
-    await exchange.reply(200, answer_bytes(answer, explain=body.explain, form=body.format))
+    content = answer_bytes(answer, explain=body.explain, form=body.format, counter=services.router.counter)
+    await exchange.reply(200, content)
     if call.trail.asked is not None:
         services.shadow.after(call.trail.asked, answer)
 
@@ -74,5 +74,4 @@ async def _body(services: Services, exchange: Exchange) -> bytes:
         Overloaded: before a byte is read, if the longest of budgets would not be enough for an answer.
     """
     services.admission.check(services.longest_s - (services.clock() - exchange.arrived_s))
-    timeout_s = services.budgets[Kind.TOOL].timeout_ms / 1000
-    return await exchange.body(services.settings.http.max_body_bytes, timeout_s)
+    return await exchange.body(services.settings.http.max_body_bytes, services.longest_s)

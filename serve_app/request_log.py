@@ -39,6 +39,7 @@ class AnswerLine(TypedDict):
             and what was dropped.
         miss: the reason of ``cluster.contract.MissReason``, None for hits.
         timed_out: what did not come in time, sorted: of ``embedding``, ``search`` and ``second_round``.
+        narrower_try: as in ``cluster.contract.Answer``.
         abstained: the request was taken for talk.
         hits: pseudonyms of the records, best first.
     """
@@ -47,6 +48,7 @@ class AnswerLine(TypedDict):
     coverage: Coverage
     miss: str | None
     timed_out: Sequence[str]
+    narrower_try: bool
     doubt: Doubt | None
     rounds: int
     vectors: VectorState
@@ -65,6 +67,7 @@ class SearchLine(TypedDict):
         scope: pseudonym of the scope's fingerprint.
         narrowed: names of the narrowing fields that were applied.
         limits: the ceilings, by the names of ``cluster.budget.Budget``.
+        flags: names of the ways of answering that held, of ``cluster.flags.Flag``.
         answer: None where the search did not come to one, or none is given.
         snippet: masked start of the query, None unless it was sampled.
     """
@@ -72,6 +75,7 @@ class SearchLine(TypedDict):
     scope: str
     narrowed: Sequence[str]
     limits: Budget
+    flags: Sequence[str]
     answer: AnswerLine | None
     snippet: str | None
 
@@ -161,6 +165,7 @@ class RequestLog:
             "scope": self._pseudonyms.of(Of.SCOPE, asked.scope.fingerprint),
             "narrowed": _narrowed(asked.scope.narrowing),
             "limits": asked.budget,
+            "flags": asked.flags.held,
             "answer": None if answer is None else self._answer(answer),
             "snippet": snippet(asked.query) if sampled else None,
         }
@@ -171,6 +176,7 @@ class RequestLog:
             "coverage": answer.coverage,
             "miss": None if answer.miss is None else answer.miss.reason.value,
             "timed_out": _timed_out(answer),
+            "narrower_try": answer.narrower_try,
             "doubt": answer.doubt,
             "rounds": answer.rounds,
             "vectors": answer.vectors.state,

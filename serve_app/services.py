@@ -63,7 +63,7 @@ class Services:
         longest_ms = max(budget.timeout_ms for budget in self.budgets.values())
         object.__setattr__(self, "longest_s", longest_ms / 1000)
         object.__setattr__(self, "inquiries", Inquiries(self.control))
-        object.__setattr__(self, "admission", Admission(self.clock))
+        object.__setattr__(self, "admission", Admission(self.clock, self.longest_s))
         object.__setattr__(self, "desk", Desk(self.settings.answers))
         flags, admission = FlagWatch(self.settings), self.admission
         object.__setattr__(self, "flags", flags)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shards import frequency_kernel
+from shards.addresses import addresses_of
 from shards.bits import Bits, bits_of
 from shards.cache import BoundedCache
 from shards.grants import GrantLists
@@ -32,27 +33,31 @@ class AuthorizedRows:
         mask: bool[rows], read-only.
         bits: the same rows as bits.
         count: how many they are.
+        numbers: int64[4], ``count``, all rows, address and length of ``bits``: what a ``Sight`` says of them.
     """
 
     mask: Mask
     bits: Bits
     count: int
+    numbers: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, mask: Mask) -> Self:
         """The rows of a mask, which nobody may change from now on."""
         mask.flags.writeable = False
-        return cls(mask=mask, bits=bits_of(mask), count=int(np.count_nonzero(mask)))
+        bits, count = bits_of(mask), int(np.count_nonzero(mask))
+        return cls(
+            mask=mask, bits=bits, count=count, numbers=np.array([count, len(mask), *addresses_of((bits,))], np.int64)
+        )
 
     def frequencies(self, postings: Postings, terms: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """int64[n_terms]: authorized records that hold each dictionary row; 0 for row -1."""
-        counts = np.zeros(len(terms), np.int64)
-        self.add_frequencies(counts, postings, terms)
-        return counts
+        """int64[n_terms]: authorized records that hold each dictionary row; 0 for row -1.
 
-    def add_frequencies(self, counts: npt.NDArray[np.int64], postings: Postings, terms: npt.NDArray[np.int64]) -> None:
-        """Add ``frequencies`` to ``counts``. They are not kept: to count them takes as long as to look them up."""
+        They are not kept: to count them takes as long as to look them up.
+        """
+        counts = np.zeros(len(terms), np.int64)
         frequency_kernel.add_frequencies(counts, postings, terms, self.bits, self.count, len(self.mask))
+        return counts
 
     @property
     def nbytes(self) -> int:

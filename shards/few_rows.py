@@ -9,16 +9,11 @@ import numpy.typing as npt
 from numba import types
 
 from shards.heap_kernel import best_of
+from shards.lists import I32, I64, LISTS, U8, U16, Lists
 from shards.lookup_kernel import look_up, look_up_term
 
 
-def _read(dtype: object, dimensions: int = 1) -> object:
-    return types.Array(dtype, dimensions, "C", readonly=True)
-
-
-@numba.njit(
-    types.void(types.int32[::1], types.int64[::1], _read(types.uint8), types.int64, types.int64), nogil=True, cache=True
-)
+@numba.njit(types.void(types.int32[::1], types.int64[::1], U8, types.int64, types.int64), nogil=True, cache=True)
 def _add_found(
     scores: npt.NDArray[np.int32],
     found: npt.NDArray[np.int64],
@@ -34,13 +29,8 @@ def _add_found(
 
 @numba.njit(
     types.UniTuple(types.int64, 2)(
-        types.uint16[::1], types.int32[::1], types.uint16[::1], _read(types.int32),
-        _read(types.int64), _read(types.int64),
-        types.int64, types.int64, types.int64,
-        _read(types.uint32), _read(types.uint16), _read(types.uint8),
-        _read(types.uint32), _read(types.uint16), _read(types.uint8),
-        _read(types.int64), _read(types.uint64, 2), _read(types.uint16, 2), _read(types.int64),
-        types.int64,
+        types.uint16[::1], types.int32[::1], U16, I32, I64, I64,
+        types.int64, types.int64, types.int64, LISTS, types.int64,
     ),
     nogil=True,
     cache=True,
@@ -55,16 +45,7 @@ def top_of_few(  # noqa: PLR0917 -- Numba wants positions
     impact: int,
     name: int,
     presence: int,
-    offsets: npt.NDArray[np.uint32],
-    ordinals: npt.NDArray[np.uint16],
-    impacts: npt.NDArray[np.uint8],
-    name_offsets: npt.NDArray[np.uint32],
-    name_ordinals: npt.NDArray[np.uint16],
-    names: npt.NDArray[np.uint8],
-    dense: npt.NDArray[np.int64],
-    bits: npt.NDArray[np.uint64],
-    ranks: npt.NDArray[np.uint16],
-    starts: npt.NDArray[np.int64],
+    lists: Lists,
     floor: int,
 ) -> tuple[int, int]:
     """Put the best of the authorized ``rows``, ascending, into ``best``; how many, and how many score above 0."""
@@ -77,9 +58,10 @@ def top_of_few(  # noqa: PLR0917 -- Numba wants positions
         term, weight = terms[position], weights[position]
         if term < 0 or weight == 0:
             continue
-        look_up_term(found, rows, term, offsets, ordinals, dense, bits, ranks, starts)
-        _add_found(scores, found, impacts, weight * impact, weight * presence)
-        look_up(found, rows, name_ordinals, np.int64(name_offsets[term]), np.int64(name_offsets[term + 1]))
-        _add_found(scores, found, names, weight * name, 0)
+        look_up_term(found, rows, term, lists)
+        _add_found(scores, found, lists.impacts, weight * impact, weight * presence)
+        start, end = np.int64(lists.name_offsets[term]), np.int64(lists.name_offsets[term + 1])
+        look_up(found, rows, lists.name_ordinals, start, end)
+        _add_found(scores, found, lists.names, weight * name, 0)
     count = best_of(best, kept, rows, scores, max(floor, 1))
     return count, (scores > 0).sum()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from shards.errors import MalformedMessage
 
-_MARK: Final = 0x5301
+_MARK: Final = 0x5302
 """Changes with every change of the layout of any message."""
 
 _HEADER: Final = struct.Struct("=HHI8I")

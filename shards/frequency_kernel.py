@@ -10,35 +10,21 @@ from numba import types
 
 from shards.bits import Bits, contains, in_both
 from shards.dense_terms import place_of
+from shards.lists import I64, LISTS, U64, Lists
 from shards.lookup_kernel import LOOKUP, look_up, rows_of
 from shards.postings import Postings
 
 
-def _read(dtype: object, dimensions: int = 1) -> object:
-    return types.Array(dtype, dimensions, "C", readonly=True)
-
-
-@numba.njit(
-    types.void(
-        types.int64[::1], _read(types.int64), _read(types.uint32), _read(types.uint16), _read(types.int64),
-        _read(types.uint64, 2), _read(types.int64),
-        _read(types.uint64), types.int64, types.int64,
-    ),
-    nogil=True,
-    cache=True,
-)  # fmt: skip
-def _count(  # noqa: PLR0917 -- Numba wants positions
+@numba.njit(types.void(types.int64[::1], I64, LISTS, U64, types.int64, types.int64), nogil=True, cache=True)
+def count(  # noqa: PLR0917 -- Numba wants positions
     counts: npt.NDArray[np.int64],
     terms: npt.NDArray[np.int64],
-    offsets: npt.NDArray[np.uint32],
-    ordinals: npt.NDArray[np.uint16],
-    dense: npt.NDArray[np.int64],
-    bits: npt.NDArray[np.uint64],
-    starts: npt.NDArray[np.int64],
+    lists: Lists,
     allowed: Bits,
     authorized: int,
     held: int,
 ) -> None:
+    """As ``add_frequencies``, from the lists of a segment of ``held`` rows."""
     few = authorized if LOOKUP * authorized < held else 0
     rows = rows_of(allowed, few) if few else np.empty(0, np.uint16)
     found = np.empty(few, np.int64)
@@ -46,25 +32,25 @@ def _count(  # noqa: PLR0917 -- Numba wants positions
         term = terms[position]
         if term < 0:
             continue
-        start, end = np.int64(offsets[term]), np.int64(offsets[term + 1])
+        start, end = np.int64(lists.offsets[term]), np.int64(lists.offsets[term + 1])
         if start == end:
-            place = place_of(dense, term)
+            place = place_of(lists.dense, term)
             if authorized == held:
-                counts[position] += starts[place + 1] - starts[place]
+                counts[position] += lists.starts[place + 1] - lists.starts[place]
             else:
-                counts[position] += in_both(bits[place], allowed)
+                counts[position] += in_both(lists.bits[place], allowed)
             continue
         if authorized == held:
             counts[position] += end - start
             continue
         if LOOKUP * authorized < end - start:
-            look_up(found, rows, ordinals, start, end)
+            look_up(found, rows, lists.ordinals, start, end)
             counts[position] += (found >= 0).sum()
             continue
-        count = 0
-        for row in ordinals[start:end]:
-            count += contains(allowed, row)
-        counts[position] += count
+        many = 0
+        for row in lists.ordinals[start:end]:
+            many += contains(allowed, row)
+        counts[position] += many
 
 
 def add_frequencies(  # noqa: PLR0917 -- as the kernel
@@ -85,8 +71,4 @@ def add_frequencies(  # noqa: PLR0917 -- as the kernel
         authorized: how many they are.
         rows: of the segment.
     """
-    dense = postings.dense
-    _count(
-        counts, terms, postings.offsets, postings.ordinals,
-        dense.rows, dense.bits, dense.starts, allowed, authorized, rows,
-    )  # fmt: skip
+    count(counts, terms, postings.lists, allowed, authorized, rows)

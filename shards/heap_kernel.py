@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numba import types
 
+from shards.lists import I32, U16
+
 ROW_BITS: Final = 16
 ROW_MASK: Final = (1 << ROW_BITS) - 1
 
@@ -57,7 +59,7 @@ def offered(heap: npt.NDArray[np.int64], size: int, key: int) -> int:
 
 
 @numba.njit(
-    types.int64(types.uint16[::1], types.int32[::1], types.uint16[::1], types.int32[::1], types.int64),
+    types.int64(types.uint16[::1], types.int32[::1], U16, I32, types.int64),
     nogil=True,
     cache=True,
 )

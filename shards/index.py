@@ -4,7 +4,7 @@ It holds parts, grant lists and the sequence number they stand for. How generati
 shard's knowledge (``shards.shard``).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shards.authorization import AuthorizedRows, Authorizer
@@ -12,11 +12,12 @@ from shards.compaction import compacted
 from shards.deadline import Expired
 from shards.grants import GrantLists
 from shards.listing import listed
-from shards.messages import Document, DocumentRequest, Listing, ListingRequest, Outcome, ShardHits, ShardQuery
+from shards.messages import Document, DocumentRequest, Listing, ListingRequest, Outcome, ShardHits, ShardQuery, Twin
 from shards.part import Part
 from shards.retrieval import nothing, retrieve
 from shards.scope import Scope
 from shards.segment import next_uid
+from shards.sight import Sight
 from shards.text_table import joined
 from shards.utf8 import encoded
 from shards.vector_arrivals import inherited
@@ -29,23 +30,25 @@ class ShardIndex:
     Attributes:
         parts: each live id occurs in exactly one part.
         seq: the last change that is in.
+        twins: what holds of records that somebody confirmed to be duplicates, by their ids.
     """
 
     parts: tuple[Part, ...] = ()
     lists: GrantLists = field(default_factory=GrantLists)
     seq: int = 0
     authorizer: Authorizer = field(default_factory=Authorizer)
+    twins: Mapping[str, Twin] = field(default_factory=dict)
 
     def search(self, query: ShardQuery, expired: Expired) -> ShardHits:
         """Answer one query; ``expired`` says whether its time has run out."""
-        if query.min_seq > self.seq:
-            return nothing(query, Outcome.BEHIND, self.seq)
-        authorized = []
-        for part in self.parts:
-            if expired():
-                return nothing(query, Outcome.EXPIRED, self.seq)
-            authorized.append((part, self._authorized(query.scope, part)))
-        return retrieve(query, authorized, self.seq, expired)
+        return self._searched(query, expired, {})
+
+    def search_batch(
+        self, batch: Sequence[ShardQuery], expiry_of: Callable[[ShardQuery], Expired]
+    ) -> tuple[ShardHits, ...]:
+        """Answer queries one after the other; what callers of the same scope see is found out once."""
+        sights: dict[int, Sight] = {}
+        return tuple([self._searched(query, expiry_of(query), sights) for query in batch])
 
     def documents(self, request: DocumentRequest) -> tuple[Document, ...]:
         """Documents of the asked ids that the scope admits, in the order asked, each once."""
@@ -58,9 +61,16 @@ class ShardIndex:
         return listed(request, [(part, self._authorized(request.scope, part)) for part in self.parts], self.seq)
 
     def changed(
-        self, added: tuple[Part, ...], gone: Iterable[str], lists: Mapping[str, Iterable[str] | None], seq: int
+        self,
+        added: tuple[Part, ...],
+        gone: Iterable[str],
+        lists: Mapping[str, Iterable[str] | None],
+        seq: int,
+        twins: Mapping[str, Twin | None] | None = None,
     ) -> "ShardIndex":
         """The next generation: the records of ``added`` are in, the old state of ``gone`` is out, some lists differ.
+
+        ``twins`` says what holds of duplicates from now on, by their ids, None where nothing does any more.
 
         ``gone`` names every id whose old state ends, so those of ``added`` too. Records whose text stays the same keep
         their vector.
@@ -75,6 +85,7 @@ class ShardIndex:
             lists=self.lists.changed(lists, next_uid()) if lists else self.lists,
             seq=seq,
             authorizer=self.authorizer,
+            twins={one: twin for one, twin in {**self.twins, **twins}.items() if twin} if twins else self.twins,
         )
 
     def with_parts(self, parts: tuple[Part, ...]) -> "ShardIndex":
@@ -85,6 +96,26 @@ class ShardIndex:
     def records(self) -> int:
         """Live records."""
         return sum(part.count for part in self.parts)
+
+    def _searched(self, query: ShardQuery, expired: Expired, sights: dict[int, Sight]) -> ShardHits:
+        """``sights`` are those found so far, by the identity of their scope, which the batch keeps alive."""
+        if query.min_seq > self.seq:
+            return nothing(query, Outcome.BEHIND, self.seq)
+        sight = sights.get(id(query.scope))
+        if sight is None:
+            authorized = []
+            for part in self.parts:
+                if expired():
+                    return nothing(query, Outcome.EXPIRED, self.seq)
+                authorized.append((part, self._authorized(query.scope, part)))
+            sight = sights[id(query.scope)] = Sight.of(authorized)
+        hits = retrieve(query, sight, self.seq, expired)
+        return self._with_twins(hits) if self.twins else hits
+
+    def _with_twins(self, hits: ShardHits) -> ShardHits:
+        """The rows, with what was confirmed of them."""
+        twins = self.twins
+        return replace(hits, twins=tuple([twins[record_id] for record_id in hits.ids if record_id in twins]))
 
     def _authorized(self, scope: Scope, part: Part) -> AuthorizedRows:
         return self.authorizer.authorize(scope, part, self.lists)

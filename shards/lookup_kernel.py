@@ -12,19 +12,13 @@ from numba import types
 
 from shards.bits import PLACES, WORD, Bits, lowest, ones, write_eight
 from shards.dense_terms import holds, place_of, rank_of
+from shards.lists import I64, LISTS, U16, U32, U64, U64_2, Lists
 
 LOOKUP: Final = 16
 """To look up one row in a list takes about as long as to walk this many postings."""
 
-_U64 = types.Array(types.uint64, 1, "C", readonly=True)
-_U32 = types.Array(types.uint32, 1, "C", readonly=True)
-_U16 = types.Array(types.uint16, 1, "C", readonly=True)
-_I64 = types.Array(types.int64, 1, "C", readonly=True)
-_U64_2 = types.Array(types.uint64, 2, "C", readonly=True)
-_U16_2 = types.Array(types.uint16, 2, "C", readonly=True)
 
-
-@numba.njit(types.void(types.int64[::1], _U16, _U16, types.int64, types.int64), nogil=True, cache=True)
+@numba.njit(types.void(types.int64[::1], U16, U16, types.int64, types.int64), nogil=True, cache=True)
 def look_up(
     found: npt.NDArray[np.int64], rows: npt.NDArray[np.uint16], ordinals: npt.NDArray[np.uint16], start: int, end: int
 ) -> None:
@@ -42,33 +36,22 @@ def look_up(
             found[place] = -1
 
 
-@numba.njit(
-    types.void(types.int64[::1], _U16, types.int64, _U32, _U16, _I64, _U64_2, _U16_2, _I64), nogil=True, cache=True
-)
-def look_up_term(  # noqa: PLR0917 -- Numba wants positions
-    found: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.uint16],
-    term: int,
-    offsets: npt.NDArray[np.uint32],
-    ordinals: npt.NDArray[np.uint16],
-    dense: npt.NDArray[np.int64],
-    bits: npt.NDArray[np.uint64],
-    ranks: npt.NDArray[np.uint16],
-    starts: npt.NDArray[np.int64],
-) -> None:
+@numba.njit(types.void(types.int64[::1], U16, types.int64, LISTS), nogil=True, cache=True)
+def look_up_term(found: npt.NDArray[np.int64], rows: npt.NDArray[np.uint16], term: int, lists: Lists) -> None:
     """Where the impact of a term stands for each of ``rows``, or -1, into ``found``."""
-    start, end = np.int64(offsets[term]), np.int64(offsets[term + 1])
+    start, end = np.int64(lists.offsets[term]), np.int64(lists.offsets[term + 1])
     if start < end:
-        look_up(found, rows, ordinals, start, end)
+        look_up(found, rows, lists.ordinals, start, end)
         return
-    place = place_of(dense, term)
-    start = starts[place]
+    place = place_of(lists.dense, term)
+    start = lists.starts[place]
     for at in range(len(rows)):
         row = np.int64(rows[at])
-        found[at] = start + rank_of(bits, ranks, place, row) if holds(bits, place, row) else -1
+        held = holds(lists.bits, place, row)
+        found[at] = start + rank_of(lists.bits, lists.ranks, place, row) if held else -1
 
 
-@numba.njit(types.uint16[::1](_U64, types.int64), nogil=True, cache=True)
+@numba.njit(types.uint16[::1](U64, types.int64), nogil=True, cache=True)
 def rows_of(allowed: Bits, count: int) -> npt.NDArray[np.uint16]:
     """uint16[count]: the rows of a set of ``count``, ascending."""
     rows = np.empty(count, np.uint16)
@@ -82,7 +65,7 @@ def rows_of(allowed: Bits, count: int) -> npt.NDArray[np.uint16]:
     return rows
 
 
-@numba.njit(types.uint16[::1](_U64, types.int64), nogil=True, cache=True)
+@numba.njit(types.uint16[::1](U64, types.int64), nogil=True, cache=True)
 def dense_rows_of(holders: Bits, count: int) -> npt.NDArray[np.uint16]:
     """As ``rows_of``, for a set that most words have rows of: as long for few rows as for many."""
     # Eight are written in one go, whether there are so many or not; the next ones come over what was too much.
@@ -99,7 +82,7 @@ def dense_rows_of(holders: Bits, count: int) -> npt.NDArray[np.uint16]:
     return rows[:count]
 
 
-@numba.njit(types.Tuple((_U16, types.int64))(types.int64, _U32, _U16, _I64, _U64_2, _I64), nogil=True, cache=True)
+@numba.njit(types.Tuple((U16, types.int64))(types.int64, U32, U16, I64, U64_2, I64), nogil=True, cache=True)
 def list_of(  # noqa: PLR0917 -- Numba wants positions
     term: int,
     offsets: npt.NDArray[np.uint32],

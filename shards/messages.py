@@ -122,6 +122,23 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Twin:
+    """What somebody confirmed of a record, and what still holds: another one stands for it.
+
+    Attributes:
+        duplicate: id of the record that is stood for.
+        canonical: id of the one that stands for it; whoever hears of it may not see that one.
+        own: locale, release and product of the duplicate.
+        its: those of the canonical.
+    """
+
+    duplicate: str
+    canonical: str
+    own: tuple[str, str, str]
+    its: tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ShardHits:
     """A shard's answer to one query.
 
@@ -148,6 +165,7 @@ class ShardHits:
             A term that is among the nearest of all shards is in the reply of every shard that holds it.
         near_expired: the time ran out over ``near``, which is empty then; all else is complete.
         bodies: documents of the first rows, as many as were asked for.
+        twins: of those rows that somebody confirmed to be duplicates.
     """
 
     outcome: Outcome
@@ -168,6 +186,7 @@ class ShardHits:
     near: tuple[NearTerm, ...] = ()
     near_expired: bool = False
     bodies: tuple[bytes, ...] = ()
+    twins: tuple[Twin, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +232,8 @@ class Listing:
 class Change:
     """One registry change as a shard sees it. ``body`` is the canonical record, None where it is gone.
 
-    A change of a grant list carries its ids instead (None = list removed); every shard gets those.
+    A change of a grant list carries its ids instead (None = list removed); every shard gets those. One of a confirmed
+    duplicate carries its id and what holds of it (None = nothing any more); the duplicate's shard gets that.
     """
 
     seq: int
@@ -221,6 +241,8 @@ class Change:
     body: bytes | None = None
     grant_list: str = ""
     grant_ids: tuple[str, ...] | None = None
+    duplicate: str = ""
+    twin: Twin | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from shards.messages import (
     ScoreMix,
     ShardHits,
     ShardQuery,
+    Twin,
     VectorQuery,
 )
 from shards.scope import Scope
@@ -265,6 +266,7 @@ def _pack_hits(frame: FrameWriter, hits: ShardHits) -> None:
         hits.near_expired,
         len(hits.near),
         len(hits.bodies),
+        len(hits.twins),
     )
     frame.texts += hits.ids
     frame.longs += (hits.versions, hits.frequencies, hits.weights)
@@ -276,6 +278,8 @@ def _pack_hits(frame: FrameWriter, hits: ShardHits) -> None:
     if hits.bodies:
         frame.numbers += map(len, hits.bodies)
         frame.blobs += hits.bodies
+    for twin in hits.twins:
+        frame.texts += (twin.duplicate, twin.canonical, *twin.own, *twin.its)
 
 
 def _unpack_hits(frame: FrameReader) -> ShardHits:
@@ -292,7 +296,8 @@ def _unpack_hits(frame: FrameReader) -> ShardHits:
         near_expired,
         n_near,
         n_bodies,
-    ) = frame.numbers(12)
+        n_twins,
+    ) = frame.numbers(13)
     if not 0 <= outcome < len(_OUTCOMES):
         raise MalformedMessage("outcome", f"number {outcome}")
     longs = frame.longs(n_rows + 2 * n_terms)
@@ -316,6 +321,18 @@ def _unpack_hits(frame: FrameReader) -> ShardHits:
         near=_unpack_near(frame, n_near) if n_near else (),
         near_expired=bool(near_expired),
         bodies=tuple(map(frame.blob, frame.numbers(n_bodies))) if n_bodies else (),
+        twins=tuple(_unpack_twin(frame) for _ in range(n_twins)) if n_twins else (),
+    )
+
+
+def _unpack_twin(frame: FrameReader) -> Twin:
+    duplicate, canonical, locale, release, product, *its = frame.texts(8)
+    its_locale, its_release, its_product = its
+    return Twin(
+        duplicate=duplicate,
+        canonical=canonical,
+        own=(locale, release, product),
+        its=(its_locale, its_release, its_product),
     )
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from shards.bits import words_of
 from shards.dense_terms import DenseTerms, are_dense, sets_of
+from shards.lists import Lists
 from shards.lookup_kernel import list_of
 from shards.term_rows import TermRows
 from shards.text_table import TextTable
@@ -33,6 +34,7 @@ class Postings:
         names: uint8[q], 1..255.
         dense: the terms that many records hold.
         rows: ``terms`` by text, for queries.
+        lists: these arrays as the kernels take them.
     """
 
     terms: TextTable
@@ -44,9 +46,16 @@ class Postings:
     names: npt.NDArray[np.uint8]
     dense: DenseTerms
     rows: TermRows = field(init=False)
+    lists: Lists = field(init=False)
 
     def __post_init__(self) -> None:
+        dense = self.dense
+        lists = Lists(
+            self.offsets, self.ordinals, self.impacts, self.name_offsets, self.name_ordinals, self.names,
+            dense.rows, dense.bits, dense.ranks, dense.starts, dense.most,
+        )  # fmt: skip
         object.__setattr__(self, "rows", TermRows(self.terms))
+        object.__setattr__(self, "lists", lists.read_only())
 
     def packed(self, ranks: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
         """uint64[p], the loose form that ``assembled`` takes, with term row r numbered ``ranks[r]``; in no order."""

@@ -25,19 +25,12 @@ from numba import types
 from shards.bits import WORD, Bits
 from shards.few_rows import top_of_few
 from shards.heap_kernel import ROW_MASK, best_of
+from shards.lists import I32, I64, LISTS, U64, Lists
 from shards.lookup_kernel import LOOKUP, rows_of
 from shards.messages import ScoreMix
 from shards.postings import Postings
 from shards.pruned_steps import (
-    I32,
-    I64,
     SCORES,
-    U8,
-    U16,
-    U16_2,
-    U32,
-    U64,
-    U64_2,
     add_partial,
     add_shared,
     complete,
@@ -56,13 +49,12 @@ WORD_COST: Final = 16
 @numba.njit(
     types.UniTuple(types.int64, 2)(
         types.uint16[::1], types.int32[::1], SCORES, types.uint16[::1], I32, I64, I64,
-        types.int64, types.int64, types.int64, U64, types.int64,
-        U32, U16, U8, U32, U16, U8, I64, U64_2, U16_2, I64, U8, types.int64,
+        types.int64, types.int64, types.int64, U64, types.int64, LISTS, types.int64,
     ),
     nogil=True,
     cache=True,
 )  # fmt: skip
-def _top_rows(  # noqa: PLR0917 -- Numba wants positions
+def top_of_segment(  # noqa: PLR0917 -- Numba wants positions
     best: npt.NDArray[np.uint16],
     found: npt.NDArray[np.int32],
     scores: npt.NDArray[np.int32],
@@ -75,37 +67,27 @@ def _top_rows(  # noqa: PLR0917 -- Numba wants positions
     presence: int,
     allowed: Bits,
     authorized: int,
-    offsets: npt.NDArray[np.uint32],
-    ordinals: npt.NDArray[np.uint16],
-    impacts: npt.NDArray[np.uint8],
-    name_offsets: npt.NDArray[np.uint32],
-    name_ordinals: npt.NDArray[np.uint16],
-    names: npt.NDArray[np.uint8],
-    dense: npt.NDArray[np.int64],
-    bits: npt.NDArray[np.uint64],
-    ranks: npt.NDArray[np.uint16],
-    starts: npt.NDArray[np.int64],
-    most: npt.NDArray[np.uint8],
+    lists: Lists,
     floor: int,
 ) -> tuple[int, int]:
-    """Put the best rows into ``best`` and their scores into ``found``; how many, and how many score above 0."""
-    places = places_of(terms, offsets, dense)
-    walking = walked(terms, weights, offsets, name_offsets) + len(allowed) * WORD_COST
+    """Put the best rows into ``best`` and their scores into ``found``; how many, and how many score above 0.
+
+    ``scores`` and ``rows`` are room for those of a segment; the rest is as in ``top_rows``.
+    """
+    places = places_of(terms, lists)
+    walking = walked(terms, weights, lists) + len(allowed) * WORD_COST
     if LOOKUP * authorized * len(terms) < walking:
         count, matched = top_of_few(
-            best, found, rows_of(allowed, authorized), base, terms, weights, impact, name, presence,
-            offsets, ordinals, impacts, name_offsets, name_ordinals, names, dense, bits, ranks, starts, floor,
-        )  # fmt: skip
+            best, found, rows_of(allowed, authorized), base, terms, weights, impact, name, presence, lists, floor
+        )
         return count, matched
     scores = scores[: WORD * len(allowed)]
     scores[: len(base)] = base
     scores[len(base) :] = 0
-    add_partial(
-        scores, terms, weights, impact, name, presence,
-        offsets, ordinals, impacts, name_offsets, name_ordinals, names,
-    )  # fmt: skip
+    add_partial(scores, terms, weights, impact, name, presence, lists)
+    bits, ranks, impacts, starts = lists.bits, lists.ranks, lists.impacts, lists.starts
     order, bounds = np.empty(len(terms), np.int64), np.empty(len(terms), np.int64)
-    left = ordered(order, bounds, places, weights, impact, presence, most)
+    left = ordered(order, bounds, places, weights, impact, presence, lists.most)
     order, bounds = order[:left], bounds[:left]
     matched = matching(scores, allowed, bits, places[order])
     # Steps 2 and 3: no row reaches `limit` by the dense terms that are left, `rest` together, alone.
@@ -131,7 +113,7 @@ def _top_rows(  # noqa: PLR0917 -- Numba wants positions
     return best_of(best, found, rows[:count], scores[rows[:count]], limit), matched
 
 
-class _Scratch(local):
+class Scratch(local):
     """Room for one segment's scores and rows; each thread has its own, because a kernel holds no lock."""
 
     def __init__(self) -> None:
@@ -139,7 +121,7 @@ class _Scratch(local):
         self.rows = np.empty(ROW_MASK + 1, np.uint16)
 
 
-_SCRATCH: Final = _Scratch()
+SCRATCH: Final = Scratch()
 
 
 def top_rows(
@@ -171,15 +153,12 @@ def top_rows(
         rows uint16[m] and scores int32[m], m = min(n, rows that score at least ``floor`` and 1), and matched:
         authorized rows with a score above 0.
     """
-    dense = postings.dense
     # Given to the kernel, because an array that a kernel returns costs more than one it gets.
     # Whoever wants everything asks for more rows than a segment has.
     most = max(1, min(n, count))
     best, scores = np.empty(most, np.uint16), np.empty(most, np.int32)
-    found, matched = _top_rows(
-        best, scores, _SCRATCH.scores, _SCRATCH.rows, base, terms, weights, mix.impact, mix.name, mix.presence,
-        allowed, count, postings.offsets, postings.ordinals, postings.impacts,
-        postings.name_offsets, postings.name_ordinals, postings.names,
-        dense.rows, dense.bits, dense.ranks, dense.starts, dense.most, floor,
+    found, matched = top_of_segment(
+        best, scores, SCRATCH.scores, SCRATCH.rows, base, terms, weights, mix.impact, mix.name, mix.presence,
+        allowed, count, postings.lists, floor,
     )  # fmt: skip
     return best[:found], scores[:found], matched

@@ -11,17 +11,8 @@ from numba import types
 from shards.bits import LIFTS, WORD, Bits, above, lifted_above, lowest, ones
 from shards.dense_terms import holds, place_of, rank_of
 from shards.heap_kernel import offered
+from shards.lists import I64, LISTS, U8, U16, U16_2, U64, U64_2, Lists
 
-
-def read(dtype: object, dimensions: int = 1) -> object:
-    """A contiguous array that may be read-only, as those from files and from Ray are."""
-    return types.Array(dtype, dimensions, "C", readonly=True)
-
-
-I64, I32, U64, U32, U16, U8 = map(
-    read, (types.int64, types.int32, types.uint64, types.uint32, types.uint16, types.uint8)
-)
-U64_2, U16_2 = read(types.uint64, 2), read(types.uint16, 2)
 SCORES = types.int32[::1]
 
 
@@ -159,42 +150,30 @@ def contenders(  # noqa: PLR0917 -- Numba wants positions
     return kept
 
 
-@numba.njit(types.int64[::1](I64, U32, I64), nogil=True, cache=True)
-def places_of(
-    terms: npt.NDArray[np.int64], offsets: npt.NDArray[np.uint32], dense: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+@numba.njit(types.int64[::1](I64, LISTS), nogil=True, cache=True)
+def places_of(terms: npt.NDArray[np.int64], lists: Lists) -> npt.NDArray[np.int64]:
     """Where each term stands among the dense ones, -1 for another."""
     places = np.full(len(terms), -1)
     for position in range(len(terms)):
         term = terms[position]
-        if term >= 0 and offsets[term] == offsets[term + 1]:
-            places[position] = place_of(dense, term)
+        if term >= 0 and lists.offsets[term] == lists.offsets[term + 1]:
+            places[position] = place_of(lists.dense, term)
     return places
 
 
-@numba.njit(types.int64(I64, I64, U32, U32), nogil=True, cache=True)
-def walked(
-    terms: npt.NDArray[np.int64],
-    weights: npt.NDArray[np.int64],
-    offsets: npt.NDArray[np.uint32],
-    name_offsets: npt.NDArray[np.uint32],
-) -> int:
+@numba.njit(types.int64(I64, I64, LISTS), nogil=True, cache=True)
+def walked(terms: npt.NDArray[np.int64], weights: npt.NDArray[np.int64], lists: Lists) -> int:
     """How many postings step 1 walks."""
     walked = 0
     for position in range(len(terms)):
         term = terms[position]
         if term >= 0 and weights[position] > 0:
-            walked += int(name_offsets[term + 1] - name_offsets[term]) + int(offsets[term + 1] - offsets[term])
+            walked += int(lists.name_offsets[term + 1] - lists.name_offsets[term])
+            walked += int(lists.offsets[term + 1] - lists.offsets[term])
     return walked
 
 
-@numba.njit(
-    types.void(
-        SCORES, I64, I64, types.int64, types.int64, types.int64, U32, U16, U8, U32, U16, U8
-    ),
-    nogil=True,
-    cache=True,
-)  # fmt: skip
+@numba.njit(types.void(SCORES, I64, I64, types.int64, types.int64, types.int64, LISTS), nogil=True, cache=True)
 def add_partial(  # noqa: PLR0917 -- Numba wants positions
     scores: npt.NDArray[np.int32],
     terms: npt.NDArray[np.int64],
@@ -202,12 +181,7 @@ def add_partial(  # noqa: PLR0917 -- Numba wants positions
     impact: int,
     name: int,
     presence: int,
-    offsets: npt.NDArray[np.uint32],
-    ordinals: npt.NDArray[np.uint16],
-    impacts: npt.NDArray[np.uint8],
-    name_offsets: npt.NDArray[np.uint32],
-    name_ordinals: npt.NDArray[np.uint16],
-    names: npt.NDArray[np.uint8],
+    lists: Lists,
 ) -> None:
     """Step 1: the names of all terms, and the impacts of those that are not dense; others have an empty list."""
     for position in range(len(terms)):
@@ -215,11 +189,12 @@ def add_partial(  # noqa: PLR0917 -- Numba wants positions
         if term < 0 or weight == 0:
             continue
         if impact | presence != 0:
-            start, end = offsets[term], offsets[term + 1]
-            add_list(scores, ordinals[start:end], impacts[start:end], weight * impact, weight * presence)
+            start, end = lists.offsets[term], lists.offsets[term + 1]
+            impacts = lists.impacts[start:end]
+            add_list(scores, lists.ordinals[start:end], impacts, weight * impact, weight * presence)
         if name != 0:
-            start, end = name_offsets[term], name_offsets[term + 1]
-            add_list(scores, name_ordinals[start:end], names[start:end], weight * name, 0)
+            start, end = lists.name_offsets[term], lists.name_offsets[term + 1]
+            add_list(scores, lists.name_ordinals[start:end], lists.names[start:end], weight * name, 0)
 
 
 @numba.njit(

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from shards.authorization import AuthorizedRows
 from shards.candidates import View
 from shards.deadline import Expired, OutOfTimeError
 from shards.messages import NearTerm, Outcome, ShardHits, ShardQuery
 from shards.near.search import near_terms
-from shards.part import Part
 from shards.scoring import index_scores
 from shards.selection import NO_SCORE, Selection, select
+from shards.sight import Sight
+from shards.sight_kernel import gather
+from shards.text_table import parted
 from shards.topk import Ranked
-from shards.value_kernel import fill_values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,17 +33,16 @@ class _Gathered:
     versions: npt.NDArray[np.int64]
 
 
-def retrieve(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]], seq: int, expired: Expired) -> ShardHits:
-    """Answer ``query`` from parts and their authorized rows, as ``ShardHits`` describes.
+def retrieve(query: ShardQuery, sight: Sight, seq: int, expired: Expired) -> ShardHits:
+    """Answer ``query`` from what its caller sees, as ``ShardHits`` describes.
 
     Raises:
         InvalidVector: if the query's vector cannot be compared with those of its embedder here.
     """
-    authorized = sum(rows.count for _, rows in parts)
-    if authorized == 0:
+    if sight.authorized == 0:
         return nothing(query, Outcome.COMPLETE, seq)
     try:
-        selection = select(query, parts, expired)
+        selection = select(query, sight, expired)
     except OutOfTimeError:
         return nothing(query, Outcome.EXPIRED, seq)
     near = _near(query, selection, expired)
@@ -57,7 +56,7 @@ def retrieve(query: ShardQuery, parts: Sequence[tuple[Part, AuthorizedRows]], se
         bonuses=rows.bonuses,
         likenesses=rows.likenesses,
         frequencies=selection.weighting.frequencies,
-        authorized=authorized,
+        authorized=sight.authorized,
         matched=selection.matched,
         threshold=selection.threshold,
         weights=selection.weighting.weights,
@@ -95,7 +94,7 @@ def _near(query: ShardQuery, selection: Selection, expired: Expired) -> tuple[Ne
     if query.weights is not None:
         return ()
     try:
-        return near_terms(query.terms, selection.weighting.frequencies, selection.views, expired)
+        return near_terms(query.terms, selection.weighting.frequencies, selection.sight.parts, expired)
     except OutOfTimeError:
         return None
 
@@ -103,19 +102,14 @@ def _near(query: ShardQuery, selection: Selection, expired: Expired) -> tuple[Ne
 def _gathered(query: ShardQuery, selection: Selection) -> _Gathered:
     rows = selection.rows
     count = len(rows.rows)
-    ids = [""] * count
-    values = np.zeros((count, len(query.terms), 2), np.uint8)
+    values, versions = np.zeros((count, len(query.terms), 2), np.uint8), np.empty(count, np.int64)
+    texts, bounds = gather(values, versions, selection.sight.table, selection.terms, rows.parts, rows.rows)
     bonuses, likenesses = np.zeros(count, np.int32), np.zeros(count, np.int32)
-    versions = np.zeros(count, np.int64)
     for position, view in enumerate(selection.views):
-        at = np.flatnonzero(rows.parts == position)
-        if len(at) == 0:
+        if not len(view.bonus) and view.compared is None:
             continue
-        segment, ordinals = view.part.segment, rows.rows[at]
-        for place, text in zip(at.tolist(), segment.ids.texts_at(ordinals.astype(np.int64)), strict=True):
-            ids[place] = text
-        fill_values(values, at, ordinals, segment.postings, view.terms)
-        versions[at] = segment.versions[ordinals]
+        at = np.flatnonzero(rows.parts == position)
+        ordinals = rows.rows[at]
         if len(view.bonus):
             bonuses[at] = view.bonus[ordinals]
         if view.compared is not None:
@@ -125,7 +119,12 @@ def _gathered(query: ShardQuery, selection: Selection) -> _Gathered:
         # The index score is the same sum as the kernels', so that only rows they were not asked for need it.
         scores = index_scores(values, bonuses, likenesses, selection.weighting.effective, query.mix).astype(np.int32)
     return _Gathered(
-        ids=tuple(ids), scores=scores, values=values, bonuses=bonuses, likenesses=likenesses, versions=versions
+        ids=parted(texts, bounds),
+        scores=scores,
+        values=values,
+        bonuses=bonuses,
+        likenesses=likenesses,
+        versions=versions,
     )
 
 

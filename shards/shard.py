@@ -26,6 +26,7 @@ from shards.messages import (
     ShardHits,
     ShardQuery,
     ShardStatus,
+    Twin,
 )
 from shards.near import known_words
 from shards.record import Record
@@ -76,14 +77,21 @@ class Shard:
         for body in bodies:
             load.add(Record.from_json(body), body)
 
-    def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+    def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]], twins: Sequence[Twin] = ()) -> None:
         """End the bulk load: the records are the state at ``seq``; from here on the shard is ready.
+
+        ``twins`` are of records that are loaded.
 
         Raises:
             ShardNotReady: without ``begin_load``.
         """
         parts = self._loading().finish()
-        self._index = ShardIndex(parts=parts, lists=GrantLists().changed(grant_lists, next_uid()), seq=seq)
+        self._index = ShardIndex(
+            parts=parts,
+            lists=GrantLists().changed(grant_lists, next_uid()),
+            seq=seq,
+            twins={twin.duplicate: twin for twin in twins},
+        )
         self._load = None
         known_words.prepare()
         self._ready = True
@@ -106,11 +114,12 @@ class Shard:
             raise StaleFeed(self._index.seq, after_seq)
         bodies = {change.record_id: change.body for change in changes if change.record_id}
         lists = {change.grant_list: change.grant_ids for change in changes if change.grant_list}
+        twins = {change.duplicate: change.twin for change in changes if change.duplicate}
         added = BulkLoad()
         for record_id, body in bodies.items():
             if body is not None:
                 added.add(_parsed(record_id, body), body)
-        self._index = self._index.changed(added.finish(), bodies, lists, upto_seq)
+        self._index = self._index.changed(added.finish(), bodies, lists, upto_seq, twins)
         return upto_seq
 
     def missing_vectors(self, embedder: str, limit: int) -> tuple[MissingVector, ...]:
@@ -162,7 +171,7 @@ class Shard:
         """
         self._require_ready()
         index, received_s = self._index, self._clock()
-        return tuple(index.search(query, self._expiry(query, received_s)) for query in batch)
+        return index.search_batch(batch, lambda query: self._expiry(query, received_s))
 
     def documents(self, batch: tuple[DocumentRequest, ...]) -> tuple[tuple[Document, ...], ...]:
         """Current documents of authorized, enabled ids; others are left out without a word.

@@ -3,7 +3,7 @@
 Format 4, one directory::
 
     manifest.json            the hex blake2b-256 of the JSON after the line break: shard, analyzer, embedder and dims
-                             ("" and 0 without vectors), seq, lists, parts
+                             ("" and 0 without vectors), seq, lists, twins (none in older ones), parts
     <digest>.index           typed little-endian arrays at 64-byte bounds, described in the manifest
     <digest>.documents       bodies one after the other; memory-mapped when read
     <digest>.live            one byte per row, only where rows are dead
@@ -28,6 +28,7 @@ from shards.grants import GrantLists
 from shards.graph import Graph
 from shards.graph import available as graph_available
 from shards.index import ShardIndex
+from shards.messages import Twin
 from shards.part import Part
 from shards.segment import next_uid
 from shards.segment_layout import DTYPES, arrays_of, segment_of
@@ -67,6 +68,7 @@ def write(index: ShardIndex, directory: Path, shard: int) -> None:
         "dims": next((part.vectors.dims for part in index.parts if part.vectors is not None), 0),
         "seq": index.seq,
         "grant_lists": {name: sorted(found.ids) for name, found in index.lists.lists.items()},
+        "twins": [[twin.duplicate, twin.canonical, twin.own, twin.its] for twin in index.twins.values()],
         "parts": parts,
     }
     content = orjson.dumps(manifest)
@@ -93,9 +95,20 @@ def read(directory: Path, shard: int) -> ShardIndex:
             ),
             lists=GrantLists().changed(manifest["grant_lists"], next_uid()),
             seq=manifest["seq"],
+            twins={one: _read_twin(one, *rest) for one, *rest in manifest.get("twins", ())},
         )
     except (KeyError, TypeError, ValueError) as exc:
         raise CorruptSnapshot(str(path), f"is not a manifest of format {FORMAT}: {exc!r}") from exc
+
+
+def _read_twin(duplicate: str, canonical: str, own: list[str], its: list[str]) -> Twin:
+    (locale, release, product), (its_locale, its_release, its_product) = own, its
+    return Twin(
+        duplicate=duplicate,
+        canonical=canonical,
+        own=(locale, release, product),
+        its=(its_locale, its_release, its_product),
+    )
 
 
 def _manifest(path: Path) -> _Json:

@@ -38,21 +38,26 @@ def frequency_weight(authorized: int, frequency: int, term_weight: int) -> int:
     return min(WEIGHT_CEILING, max(1, round(128 * rarity * term_weight / FULL_WEIGHT)))
 
 
-@numba.njit(types.int64[::1](types.int64, _I64, _I64), nogil=True, cache=True)
-def _weights(
-    authorized: int, frequencies: npt.NDArray[np.int64], term_weights: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    """``frequency_weight`` of each term, by the same ``log`` of the C library: a test holds their bits together."""
-    weights = np.zeros(len(frequencies), np.int64)
+@numba.njit(types.void(types.int64[::1], types.int64, _I64, _I64), nogil=True, cache=True)
+def weigh(
+    weights: npt.NDArray[np.int64],
+    authorized: int,
+    frequencies: npt.NDArray[np.int64],
+    term_weights: npt.NDArray[np.int64],
+) -> None:
+    """Write ``frequency_weight`` of each term, by the same ``log`` of the C library: a test holds their bits together.
+
+    All are int64[n_terms].
+    """
     for position in range(len(frequencies)):
         frequency = frequencies[position]
+        weights[position] = 0
         if frequency == 0:
             continue
         rarity = math.log(1 + (authorized - frequency + 0.5) / (frequency + 0.5))
         # rint goes to the even number in the middle, as Python's round does.
         weight = int(np.rint(128 * rarity * term_weights[position] / FULL_WEIGHT))
         weights[position] = min(WEIGHT_CEILING, max(1, weight))
-    return weights
 
 
 def frequency_weights(
@@ -65,5 +70,6 @@ def frequency_weights(
     """
     if len(frequencies) != len(term_weights):
         raise ValueError(f"frequencies: {len(frequencies)} are not allowed; expected {len(term_weights)}, one a term")
-    weights: npt.NDArray[np.int64] = _weights(authorized, frequencies, np.array(term_weights, np.int64))
+    weights = np.empty(len(frequencies), np.int64)
+    weigh(weights, authorized, frequencies, np.array(term_weights, np.int64))
     return weights

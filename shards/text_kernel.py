@@ -164,6 +164,32 @@ def text_at(blob: npt.NDArray[np.uint8], blocks: npt.NDArray[np.uint32], row: in
     return text
 
 
+@numba.njit(
+    types.Tuple((types.uint8[::1], types.int64))(types.uint8[::1], types.int64, _U8, _U32, types.int64, _PLACES),
+    nogil=True,
+    cache=True,
+)
+def append_text(  # noqa: PLR0917 -- Numba wants positions
+    texts: npt.NDArray[np.uint8],
+    start: int,
+    blob: npt.NDArray[np.uint8],
+    blocks: npt.NDArray[np.uint32],
+    row: int,
+    places: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.uint8], int]:
+    """Write the text of a row to ``texts`` from ``start`` on; these or a larger copy of them, and where it ends.
+
+    ``places`` is room, int64[BLOCK, 2].
+    """
+    length = _walked(blob, blocks, row, places)
+    if start + length > len(texts):
+        larger = np.empty(2 * (start + length), np.uint8)
+        larger[:start] = texts[:start]
+        texts = larger
+    _copy_walked(blob, places, row % BLOCK, texts, start, length)
+    return texts, start + length
+
+
 @numba.njit(types.Tuple((types.uint8[::1], types.int64[::1]))(_U8, _U32, _I64), nogil=True, cache=True)
 def texts_at(
     blob: npt.NDArray[np.uint8], blocks: npt.NDArray[np.uint32], rows: npt.NDArray[np.int64]
@@ -173,14 +199,7 @@ def texts_at(
     places = np.empty((BLOCK, 2), np.int64)
     texts = np.empty(64 * len(rows), np.uint8)
     for asked in range(len(rows)):
-        row, start = rows[asked], bounds[asked]
-        length = _walked(blob, blocks, row, places)
-        if start + length > len(texts):
-            larger = np.empty(2 * (start + length), np.uint8)
-            larger[:start] = texts[:start]
-            texts = larger
-        _copy_walked(blob, places, row % BLOCK, texts, start, length)
-        bounds[asked + 1] = start + length
+        texts, bounds[asked + 1] = append_text(texts, bounds[asked], blob, blocks, rows[asked], places)
     return texts[: bounds[-1]], bounds
 
 

@@ -59,8 +59,7 @@ class TextTable:
 
     def texts_at(self, rows: npt.NDArray[np.int64]) -> list[str]:
         """The texts of some rows, each in [0, n); several times as fast as one by one."""
-        found = _parted(*text_kernel.texts_at(self.blob, self.blocks, np.ascontiguousarray(rows)))
-        return [text.decode("utf-8", "surrogatepass") for text in found]
+        return list(parted(*text_kernel.texts_at(self.blob, self.blocks, np.ascontiguousarray(rows))))
 
     def all_bytes(self) -> Iterator[bytes]:
         """All encoded texts in order."""
@@ -92,6 +91,16 @@ class TextTable:
 
     def _located(self, text: bytes) -> int:
         return int(text_kernel.located(self.blob, self.blocks, self._rows, np.frombuffer(text, np.uint8)))
+
+
+def parted(texts: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> tuple[str, ...]:
+    """The encoded texts that stand one after the other in ``texts``; text i ends at ``bounds[i + 1]``."""
+    content = texts.tobytes()
+    if not content.isascii():
+        return tuple([text.decode("utf-8", "surrogatepass") for text in _parted(texts, bounds)])
+    # A character a byte: decoded in one go, a third of the time.
+    whole = content.decode("ascii")
+    return tuple([whole[start:end] for start, end in pairwise(bounds.tolist())])
 
 
 def _parted(texts: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64]) -> Iterator[bytes]:

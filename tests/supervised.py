@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 
+from cluster.copies import CopyHandle
 from cluster.embedder import Embedder
 from cluster.embedding import VectorSource
 from cluster.errors import ShardUnavailable
@@ -14,7 +15,8 @@ from cluster.registry import Registry
 from cluster.snapshots import SnapshotStore
 from cluster.supervisor import Pace, Supervisor
 from cluster.vector_cache import VectorCache
-from shards.messages import DocumentRequest, Listing, ListingRequest, MissingVector, NewVector, ShardStatus
+from shards.door_protocol import DoorAddress
+from shards.messages import DocumentRequest, Listing, ListingRequest, MissingVector, NewVector, ShardStatus, Twin
 from shards.record import Access, Kind, Record, SideEffect, Status
 from shards.scope import Grant, Scope
 from shards.shard import Shard
@@ -56,8 +58,8 @@ class LocalCopy:
         self.saves = 0
 
     @property
-    def handle(self) -> object:
-        return self
+    def handle(self) -> CopyHandle:
+        return CopyHandle(door=DoorAddress(host="", port=0, key=bytes([id(self) % 256]), proof=b""), actor=self)
 
     async def _reach(self) -> None:
         await asyncio.sleep(0)
@@ -86,9 +88,9 @@ class LocalCopy:
         self.shard.load_batch(bodies)
         self.loaded.append(len(bodies))
 
-    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]]) -> None:
+    async def finish_load(self, seq: int, grant_lists: Mapping[str, tuple[str, ...]], twins: Sequence[Twin]) -> None:
         await self._reach()
-        self.shard.finish_load(seq, grant_lists)
+        self.shard.finish_load(seq, grant_lists, twins)
 
     async def apply(self, batch: FeedBatch) -> None:
         await self._reach()
@@ -170,8 +172,9 @@ class World:
 
     async def serving(self) -> list[LocalCopy]:
         view = await self.supervisor.map_after(0, 0)
-        assert all(handle is None or isinstance(handle, LocalCopy) for handle in view.handles)
-        return [handle for handle in view.handles if isinstance(handle, LocalCopy)]
+        actors = [handle.actor for handle in view.handles if handle is not None]
+        assert all(isinstance(actor, LocalCopy) for actor in actors)
+        return [actor for actor in actors if isinstance(actor, LocalCopy)]
 
     async def visible(self) -> dict[str, bytes]:
         """Every authorized document of the copies that routers would ask."""

@@ -19,6 +19,9 @@ NEAR: Final = 0.6
 
 MOST_ITEMS: Final = 12
 
+TOLD_PERCENT: Final = 70
+"""Share of the question's weight from which a sentence answers it though no value of the asked type is found in it."""
+
 _NEGATION: Final = re.compile(words.NEGATIONS, re.IGNORECASE)
 
 
@@ -42,13 +45,19 @@ def extract(question: str, shape: str, fits: Sequence[Fit]) -> Extract | None:
 
 
 def _amount(question: str, fits: Sequence[Fit]) -> Extract | None:
-    return _typed(question, fits, best_amount)
+    return _typed(question, fits, best_amount) or _told(question, fits)
 
 
 def _date(question: str, fits: Sequence[Fit]) -> Extract | None:
     """A date, or how long it takes: "when is it back?" has both answers. Hours and weekdays say it as a sentence."""
     dated = _typed(question, fits, best_date)
-    return dated or _typed(question, fits, best_duration) or _typed(question, fits, hours_of)
+    timed = dated or _typed(question, fits, best_duration) or _typed(question, fits, hours_of)
+    return timed or _told(question, fits)
+
+
+def _told(question: str, fits: Sequence[Fit]) -> Extract | None:
+    """The sentence that says nearly all of the question: its value is written as no pattern here knows it."""
+    return _text(question, fits) if fits[0].percent >= TOLD_PERCENT else None
 
 
 def _name(question: str, fits: Sequence[Fit]) -> Extract:

@@ -16,15 +16,15 @@ from cluster.ranker import AdditiveRanker
 from loadtest.in_process import InProcess
 from loadtest.kernel.contender import HITS, Question, Search, timed
 from loadtest.tiers import Share, scope_of
-from shards import snapshot
+from shards import sight_kernel, snapshot
 from shards.authorization import AuthorizedRows
-from shards.candidates import Asked, View, candidates
+from shards.candidates import Asked
 from shards.messages import ScoreMix
-from shards.names import NO_BONUS
 from shards.part import Part
+from shards.selection import best_by_words
 from shards.shard import Shard
-from shards.statistics import frequency_weights
-from shards.topk import Ranked, merge
+from shards.sight import Sight
+from shards.topk import Ranked
 
 
 class Kernels:
@@ -53,27 +53,12 @@ def best_rows(
     admitted: Sequence[tuple[Part, AuthorizedRows]], terms: tuple[str, ...], weights: tuple[int, ...], mix: ScoreMix
 ) -> Ranked:
     """The best rows of all parts by words alone, as ``shards.retrieval`` finds them."""
-    views = [
-        View(part=part, authorized=rows, terms=part.segment.postings.rows.of(terms), bonus=NO_BONUS, compared=None)
-        for part, rows in admitted
-        if rows.count
-    ]
-    frequencies = np.zeros(len(terms), np.int64)
-    for view in views:
-        frequencies += view.authorized.frequencies(view.part.segment.postings, view.terms)
-    authorized = sum(view.authorized.count for view in views)
-    asked = Asked(weights=frequency_weights(authorized, frequencies, weights), mix=mix, n=HITS)
-    tops, floor = [], 0
-    for view in views:
-        top = candidates(view, asked, floor, _never).top
-        if len(top.scores) == HITS:
-            floor = max(floor, int(top.scores[-1]))
-        tops.append(top)
-    return merge(tops, HITS, lambda part, row: views[part].part.segment.ids[row])
-
-
-def _never() -> bool:
-    return False
+    sight = Sight.of(admitted)
+    looked_up = np.array([part.segment.postings.rows.of(terms) for part, _ in sight.parts], np.int64)
+    frequencies, weighed = np.empty(len(terms), np.int64), np.empty(len(terms), np.int64)
+    full = np.array(weights, np.int64)
+    sight_kernel.count_and_weigh(frequencies, weighed, sight.table, looked_up, sight.authorized, full)
+    return best_by_words(sight, looked_up, (), Asked(weights=weighed, mix=mix, n=HITS)).best
 
 
 class ShardPart:

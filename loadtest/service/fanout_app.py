@@ -1,4 +1,4 @@
-"""The empty fan-out: a bare no-op that calls every shard once with nothing to do. It searches nothing."""
+"""The empty fan-out: a bare no-op that makes one actor call to every shard with nothing to do. It searches nothing."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from cluster.config import Settings
 from cluster.map_watch import MapWatch
 from cluster.ray_control import RayControlPlane
 from cluster.shard_client import ShardClient
+from loadtest.service.actor_client import ActorClient
 from loadtest.service.noop_app import live, reply_nothing
 from loadtest.service.systems import EMPTY
 from serve_app.app import deployment_of
@@ -35,7 +36,7 @@ class FanoutEdge:
 
     # Serve awaits a constructor that is a coroutine function; to mypy there is no such thing.
     async def __init__(self, supervisor: Any) -> None:  # type: ignore[misc]  # noqa: ANN401 -- untyped handle
-        copies = (await MapWatch(RayControlPlane(supervisor)).first()).copies
+        copies = (await MapWatch(RayControlPlane(supervisor), ActorClient).first()).copies
         self._app = EmptyFanout([copy.client for copy in copies if copy.client is not None])
 
     def __serve_build_asgi_app__(self) -> ASGIApp:

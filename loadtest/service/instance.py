@@ -37,26 +37,30 @@ _LOOK_S: Final = 0.1
 @click.option("--mode", type=click.Choice([TUNED, DEFAULTS]), required=True, help="Our settings of Serve, or its own.")
 @click.option("--body", required=True, help="JSON of a search that finds something.")
 @click.option("--baselines", is_flag=True, help="Also start the baselines that share the instance.")
-def main(*, home: Path, port: int, shards: int, mode: str, body: str, baselines: bool) -> None:
+@click.option("--twins", is_flag=True, help="Also start twins of the endpoint, with and without a request log.")
+def main(*, home: Path, port: int, shards: int, mode: str, body: str, baselines: bool, twins: bool) -> None:
     """Start an instance, say so, and end it when standard input does."""
     shipped = load_settings(None)
     http = shipped.http.model_copy(update={"port": port})
-    settings = shipped.model_copy(update={"home": home.absolute(), "http": http})
     output = sys.stdout
-    with locked_home(settings.home), tempfile.TemporaryDirectory(prefix="shortlist-", dir="/tmp") as run:
+    with locked_home(home), tempfile.TemporaryDirectory(prefix="shortlist-", dir="/tmp") as run:
+        callers, policy = Callers(home), Path(run) / "policy.yaml"
+        policy.write_bytes(callers.mix.policy())
+        settings = shipped.model_copy(update={"home": home.absolute(), "http": http, "policy": policy})
         _prepare_environment(settings, Path(run), mode)
         # Imported here and not above, because Serve reads the environment while it is imported.
         from loadtest.service.defaults_ray import DefaultsRay  # noqa: PLC0415
         from serve_app.local_ray import LocalRay  # noqa: PLC0415
 
-        token = Callers(settings.home).fresh(1)[0]
         with (LocalRay if mode == TUNED else DefaultsRay)(settings, shards, Path(run)) as cluster:
             ready_s = _start(cluster)
             asked_s = time.monotonic()
-            answer = first_answer(f"http://{http.host}:{port}", token, body.encode())
+            answer = first_answer(f"http://{http.host}:{port}", callers.whole(), body.encode())
             first_s = time.monotonic() - asked_s
             if baselines:
                 _start_baselines(cluster, settings, answer)
+            if twins:
+                _start_twins(cluster, settings)
             status = cluster.status()
             report = {"ready_s": ready_s, "first_answer_s": first_s, "records": status.records, "shards": shards}
             output.write(json.dumps(report) + "\n")
@@ -99,6 +103,15 @@ def _start_baselines(cluster: "LocalRay", settings: Settings, canned: bytes) -> 
         NAIVE: naive_app.build_naive(settings, cluster.supervisor),
     }
     for system, app in apps.items():
+        serve.run(app, name=system.name, route_prefix=system.prefix)
+
+
+def _start_twins(cluster: "LocalRay", settings: Settings) -> None:
+    from ray import serve  # noqa: PLC0415 -- as LocalRay
+
+    from loadtest.service.log_app import build_twins  # noqa: PLC0415 -- as LocalRay
+
+    for system, app in build_twins(settings, cluster.supervisor).items():
         serve.run(app, name=system.name, route_prefix=system.prefix)
 
 

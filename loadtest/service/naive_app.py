@@ -4,6 +4,7 @@ A baseline for the benchmark only. Everything else, shards included, is what ``s
 """
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from cluster import fleet
@@ -11,7 +12,10 @@ from cluster.budget import Deadline
 from cluster.config import Settings
 from cluster.errors import ShardUnavailable
 from cluster.fanout import Lane
+from cluster.map_watch import MapWatch
+from loadtest.service.actor_client import ActorClient
 from loadtest.service.systems import NAIVE
+from serve_app import app
 from serve_app.app import Edge, deployment_of
 from serve_app.exchange import ASGIApp, ASGIScope, Receive, Send
 from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
@@ -40,20 +44,21 @@ class DirectLane(Lane):
 
 
 class NaiveEdge(Edge):
-    """``Edge`` whose router, alone in its process, gets direct lanes."""
+    """``Edge`` whose router, alone in its process, gets direct lanes of actor calls."""
 
     async def __init__(self, settings: Settings, supervisor: Any) -> None:  # type: ignore[misc]  # noqa: ANN401 -- as Edge
         vars(fleet)["Lane"] = DirectLane
+        vars(app)["MapWatch"] = partial(MapWatch, reach=ActorClient)
         await super().__init__(settings, supervisor)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """The real app, which knows no prefix, behind one."""
-        app = super().__serve_build_asgi_app__()
+        whole = super().__serve_build_asgi_app__()
 
         async def without_prefix(scope: ASGIScope, receive: Receive, send: Send) -> None:
             if scope["type"] == "http":
                 scope = {**scope, "path": scope["path"].removeprefix(NAIVE.prefix), "root_path": ""}
-            await app(scope, receive, send)
+            await whole(scope, receive, send)
 
         return without_prefix
 

@@ -7,8 +7,12 @@ from loadtest.service.schedule import Outcome
 
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*(\d+)", re.IGNORECASE)
 _RETRY: Final = re.compile(rb"\r\nretry-after:", re.IGNORECASE)
+_PROBLEM: Final = re.compile(rb"\r\ncontent-type:[ \t]*application/problem\+json", re.IGNORECASE)
 _CLOSE: Final = re.compile(rb"\r\nconnection:[ \t]*close", re.IGNORECASE)
 _END: Final = b"\r\n\r\n"
+
+_OK: Final = 200
+_REFUSALS: Final = {408: Outcome.TIMED_OUT, 429: Outcome.REFUSED_429, 503: Outcome.REFUSED_503}
 
 
 class Response:
@@ -58,18 +62,16 @@ class Response:
         """Whether the connection ends with it."""
         return _CLOSE.search(self._content, 0, self._body_at) is not None
 
+    @property
+    def typed(self) -> bool:
+        """Whether it is a problem with a code; any other refusal is none of ours."""
+        return _PROBLEM.search(self._content, 0, self._body_at) is not None
+
     def outcome(self) -> Outcome:
         """What it means for the caller; a body that is no answer to a search counts as hits, as those of no-ops."""
-        match self.status:
-            case 200:
-                return self._answered()
-            case 408:
-                return Outcome.TIMED_OUT
-            case 429:
-                return Outcome.REFUSED_429
-            case 503:
-                return Outcome.REFUSED_503
-        return Outcome.ERROR
+        if self.status == _OK:
+            return self._answered()
+        return _REFUSALS.get(self.status, Outcome.ERROR) if self.typed else Outcome.ERROR
 
     def _answered(self) -> Outcome:
         body = self._content

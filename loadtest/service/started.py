@@ -48,7 +48,9 @@ class Running:
 
 
 @contextmanager
-def running(home: Path, body: bytes, *, shards: int, mode: str = TUNED, baselines: bool = False) -> Iterator[Running]:
+def running(
+    home: Path, body: bytes, *, shards: int, mode: str = TUNED, baselines: bool = False, twins: bool = False
+) -> Iterator[Running]:
     """Inside this block an instance serves from ``home`` on a free port; ``body`` is a search that finds something.
 
     Raises:
@@ -60,7 +62,7 @@ def running(home: Path, body: bytes, *, shards: int, mode: str = TUNED, baseline
         "--shards", str(shards), "--mode", mode, "--body", body.decode(),
     ]  # fmt: skip
     process = subprocess.Popen(  # noqa: S603 -- our own program
-        [*command, "--baselines"] if baselines else command,
+        [*command, *(["--baselines"] if baselines else []), *(["--twins"] if twins else [])],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=_without_serve(os.environ),

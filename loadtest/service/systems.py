@@ -33,8 +33,13 @@ EMPTY: Final = System(
 )
 NAIVE: Final = System(name="naive", prefix="/naive", meaning="searches, one actor call per shard per query")
 DEFAULTS: Final = System(name="defaults", prefix="", meaning="searches behind Ray Serve with its own defaults")
+LOGGED: Final = System(name="logged", prefix="/logged", meaning="searches, with the request log: shortlist's twin")
+QUIET: Final = System(name="quiet", prefix="/quiet", meaning="searches, without the request log")
 
 BASELINES: Final = (DRESSED, BARE, EMPTY, NAIVE)
 """They share the instance and the shards of ``SHORTLIST``; ``DEFAULTS`` needs an instance of its own."""
 
-BY_NAME: Final = {system.name: system for system in (SHORTLIST, *BASELINES, DEFAULTS)}
+TWINS: Final = (LOGGED, QUIET)
+"""As ``BASELINES``, for the comparison of the request log alone."""
+
+BY_NAME: Final = {system.name: system for system in (SHORTLIST, *BASELINES, DEFAULTS, *TWINS)}

@@ -20,7 +20,7 @@ class Sample:
 
     Attributes:
         requests: completed.
-        rps: of them in a second.
+        rps: of them in a second, without those that failed: a refusal is quick, and its caller asks again at once.
         errors: no 2xx, or no answer within ``patience``.
     """
 
@@ -65,6 +65,6 @@ def closed_loop(
     result = json.loads(finished.stdout.splitlines()[-1])
     return Sample(
         requests=result["requests"],
-        rps=round(result["requests"] / result["seconds"], 2),
+        rps=round(max(0, result["requests"] - result["errors"]) / result["seconds"], 2),
         **{name: result[name] for name in ("p50_ms", "p95_ms", "p99_ms", "max_ms", "errors")},
     )

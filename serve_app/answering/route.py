@@ -39,10 +39,18 @@ async def answer(services: Services, call: Call, exchange: Exchange) -> None:
     """
     raw = await exchange.body(services.settings.http.max_body_bytes, services.longest_s)
     body = parse_body(AnswerBody, raw)
-    timeout_ms = _timeout_ms(services, body)
-    deadline = Deadline(call.arrived_s + timeout_ms / 1000, services.clock)
+    deadline = _deadline(services, call, body)
     with services.desk.place():
         await _unless_gone(exchange, _answer(services, call, exchange, body, deadline))
+
+
+async def answer_once(services: Services, call: Call, body: AnswerBody) -> bytes:
+    """The JSON object of an answer, for a caller inside this process. Raises as ``answer``."""
+    deadline = _deadline(services, call, body)
+    with services.desk.place():
+        found = await answer_search(services, call, _search(services, body, deadline))
+        answered = await _read(services, body, found, deadline, unheard)
+    return _bytes(services, call.arrived_s, found, answered)
 
 
 async def _answer(services: Services, call: Call, exchange: Exchange, body: AnswerBody, deadline: Deadline) -> None:
@@ -50,7 +58,8 @@ async def _answer(services: Services, call: Call, exchange: Exchange, body: Answ
     reader = services.desk.reader
     if not (body.stream or _wants_events(exchange)):
         answered = await _read(services, body, found, deadline, unheard)
-        await exchange.reply(200, _bytes(services, exchange, found, answered))
+        exchange.outcome = _outcome(answered)
+        await exchange.reply(200, _bytes(services, call.arrived_s, found, answered))
         return
     async with exchange.events(PULSE_S) as send_event:
         if found.hits:
@@ -60,7 +69,8 @@ async def _answer(services: Services, call: Call, exchange: Exchange, body: Answ
             await send_event("step", step_bytes(step))
 
         answered = await _read(services, body, found, deadline, tell)
-        await send_event("answer", _bytes(services, exchange, found, answered))
+        exchange.outcome = _outcome(answered)
+        await send_event("answer", _bytes(services, call.arrived_s, found, answered))
 
 
 def _search(services: Services, body: AnswerBody, deadline: Deadline) -> SearchBody:
@@ -92,15 +102,16 @@ async def _read(
     )
 
 
-def _bytes(services: Services, exchange: Exchange, found: Answer, answered: Answered | None) -> bytes:
+def _bytes(services: Services, arrived_s: float, found: Answer, answered: Answered | None) -> bytes:
     """The body, counted."""
-    exchange.outcome = "miss" if answered is None else _outcome(answered)
-    services.metrics.answered(exchange.outcome, answered)
-    elapsed_ms = (services.clock() - exchange.arrived_s) * 1000
+    services.metrics.answered(_outcome(answered), answered)
+    elapsed_ms = (services.clock() - arrived_s) * 1000
     return answered_bytes(found, answered, services.desk.reader.name, elapsed_ms)
 
 
-def _outcome(answered: Answered) -> str:
+def _outcome(answered: Answered | None) -> str:
+    if answered is None:
+        return "miss"
     said = answered.said
     if said is not None and said.answer_found:
         return "complete" if said.complete_answer_found else "partial"
@@ -111,13 +122,13 @@ OUTCOMES: Final = ("miss", "complete", "partial", "not_found", *(f"failure_{fail
 """The closed words of the metrics."""
 
 
-def _timeout_ms(services: Services, body: AnswerBody) -> int:
+def _deadline(services: Services, call: Call, body: AnswerBody) -> Deadline:
+    """Of the whole answer, counted from arrival."""
     most = services.settings.answers.timeout_ms
-    if body.timeout_ms is None:
-        return most
-    if body.timeout_ms > most:
-        raise InvalidRequest("timeout_ms", str(body.timeout_ms), f"an integer from 100 to {most}")
-    return body.timeout_ms
+    timeout_ms = most if body.timeout_ms is None else body.timeout_ms
+    if timeout_ms > most:
+        raise InvalidRequest("timeout_ms", str(timeout_ms), f"an integer from 100 to {most}")
+    return Deadline(call.arrived_s + timeout_ms / 1000, services.clock)
 
 
 def _wants_events(exchange: Exchange) -> bool:

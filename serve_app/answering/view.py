@@ -39,7 +39,7 @@ class EvidenceItemView(TypedDict):
     namespace: str
     source_url: str
     section: str
-    form: Literal["full", "summary"]
+    form: Literal["full", "cut", "summary"]
     tokens: int
     read: bool
 

@@ -20,7 +20,10 @@ _SENTENCES: Final = {
     "not_a_candidate": "It shares nothing with the question.",
     "filtered_by_narrowing": "You may see it, but this request narrows it away.",
     "not_searched": "Its part of the index did not answer.",
+    "duplicate": "Another hit stands for it, because somebody confirmed that both say the same.",
 }
+
+_NOTHING: Final[JsonObject] = {"impact": 0, "name": 0, "score": 0}
 
 
 @click.command(epilog='Example: shortlist explain "create a bucket" aws:s3:ListBuckets --k 5 --local')
@@ -58,6 +61,8 @@ def _print(answer: JsonObject) -> None:
     console = Console(highlight=False)
     rank = "not ranked" if answer["rank"] is None else f"rank {answer['rank']}"
     console.print(shown(answer["id"]), f"{answer['outcome']}, {rank}, k {answer['k']}.", _SENTENCES[answer["outcome"]])
+    if answer["shown_instead"]:
+        console.print("Shown instead:", shown(answer["shown_instead"]))
     if answer["score"] is None:
         return
     last = "none, fewer match" if answer["kth_score"] is None else f"{answer['kth_score']:,}"
@@ -73,6 +78,29 @@ def _print(answer: JsonObject) -> None:
         table.add_row(likeness, f"{answer['similarity']['weight']:,}", "", "", f"{answer['similarity']['score']:,}")
     if table.row_count:
         console.print(table)
+    if answer["versus"]:
+        _print_versus(console, answer["versus"])
+
+
+def _print_versus(console: Console, versus: JsonObject) -> None:
+    """The record beside the last one shown, one feature a row, first what decided most."""
+    console.print(f"Beside the record at rank {versus['rank']},", shown(versus["id"]))
+    table = Table("term", "weight", "impact, name", "score", "its impact, name", "its score", "its lead")
+    for pair in versus["terms"]:
+        own, other = pair["own"] or _NOTHING, pair["other"] or _NOTHING
+        table.add_row(
+            shown(_said(pair)),
+            f"{(pair['own'] or pair['other'])['weight']:,}",
+            f"{own['impact']}, {own['name']}",
+            f"{own['score']:,}",
+            f"{other['impact']}, {other['name']}",
+            f"{other['score']:,}",
+            f"{pair['lead']:+,}",
+        )
+    for name, feature in (("names", "bonus"), ("likeness of vectors", "similarity"), ("in all", "score")):
+        pair = versus[feature]
+        table.add_row(name, "", "", f"{pair['own']:,}", "", f"{pair['other']:,}", f"{pair['lead']:+,}")
+    console.print(table)
 
 
 def _said(part: JsonObject) -> str:

@@ -21,6 +21,7 @@ from cluster.local_embedding import Progress
 from cluster.ranker import AdditiveRanker
 from cluster.registry import FILE_NAME, Registry
 from cluster.scope import Policy, Principal
+from cluster.tokenizer import counter_of
 from cluster.vector_cache import VectorCache
 from serve_app.asking import Call
 from serve_app.auth import Authenticator
@@ -99,6 +100,7 @@ def _services(settings: Settings, registry: Registry, progress: Progress) -> Ser
         embedder=embedder,
         cache=VectorCache(settings.registry_url) if wanted else None,
         discovery=discovery_of(settings, embedder),
+        counter=counter_of(settings.tokens),
         progress=progress,
         exports=settings.exports.limits(),
     )

@@ -10,6 +10,7 @@ _COMMANDS: Final = {
     "import": "serve_app.cli.import_records",
     "import docs": "serve_app.cli.import_docs",
     "search": "serve_app.cli.search",
+    "answer": "serve_app.cli.answer",
     "explain": "serve_app.cli.explain",
     "export": "serve_app.cli.export",
     "duplicates": "serve_app.cli.duplicates",

@@ -1,4 +1,7 @@
-"""``shortlist search``: one question, to the endpoint or in this process, as a table or as the answer's JSON."""
+"""``shortlist search``: one question, to the endpoint or in this process: as a table, a provider's tools or JSON.
+
+It shapes nothing itself: what a provider takes is the endpoint's to say.
+"""
 
 from typing import Final
 
@@ -11,6 +14,9 @@ from rich.table import Column, Table
 from serve_app.cli.question import question_options
 from serve_app.cli.target import JsonObject, Target, encoded, target_options
 from serve_app.cli.terminal import shown
+
+FORMATS: Final = ("native", "openai_chat", "openai_responses", "anthropic", "anthropic_tool_search", "mcp")
+"""Those of ``serve_app.formats.formatting``, whose import takes longer than ``--help`` may."""
 
 _BY_WORDS: Final = {
     "language": "no model knows the query's language",
@@ -28,6 +34,14 @@ _OTHER_COLUMNS: Final = 48
 @question_options
 @click.option("--pin", "pinned", multiple=True, metavar="ID", help="Always in the result, if you may see it.")
 @click.option("--prefer", "preferred", multiple=True, metavar="ID", help="Always a candidate, if you may see it.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    default="native",
+    show_default=True,
+    help="Shape of the tools and passages: our own, or a provider's, which is printed as JSON.",
+)
 @click.option("--parts", is_flag=True, help="Add the parts of every score (with --json).")
 @target_options(role="reader", local=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the endpoint's answer as it is.")
@@ -36,15 +50,19 @@ def command(
     question: JsonObject,
     pinned: tuple[str, ...],
     preferred: tuple[str, ...],
+    form: str,
     parts: bool,
     target: Target,
     as_json: bool,
 ) -> None:
     """Find the records that a model should see for QUERY."""
-    body = {**question, "pinned": list(pinned), "preferred": list(preferred), "explain": parts}
+    body = {**question, "pinned": list(pinned), "preferred": list(preferred), "explain": parts, "format": form}
     answer = _local(target, body, quiet=as_json) if target.local else target.send("POST", "/v1/search", body)
     if as_json:
         click.echo(orjson.dumps(answer))
+    elif "formatted" in answer and not answer["miss"]:
+        click.echo(orjson.dumps(answer["formatted"], option=orjson.OPT_INDENT_2))
+        click.echo(_summary(answer), err=True)
     else:
         _print(answer)
 
@@ -61,7 +79,9 @@ def _local(target: Target, body: JsonObject, *, quiet: bool) -> JsonObject:
 
     async def ask(services: Services, call: Call) -> bytes:
         parsed = parse_body(SearchBody, content)
-        return answer_bytes(await answer_search(services, call, parsed), explain=parsed.explain)
+        answer = await answer_search(services, call, parsed)
+        counter = services.router.counter
+        return answer_bytes(answer, explain=parsed.explain, form=parsed.format, counter=counter)
 
     return target.run(ask, quiet=quiet)
 

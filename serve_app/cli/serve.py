@@ -26,6 +26,7 @@ from cluster.health import Health
 from cluster.importing import ImportReport
 from cluster.ranker import AdditiveRanker
 from cluster.scope import Policy
+from cluster.tokenizer import counter_of
 from serve_app import launch
 from serve_app.cli.embedded import import_embedded
 from serve_app.cli.instance import instance_settings
@@ -86,6 +87,7 @@ def _check_files(settings: Settings) -> None:
     KeySet.from_settings(settings.auth, settings.home)
     Policy.load(settings.policy)
     AdditiveRanker.from_config(settings.ranker)
+    counter_of(settings.tokens)
     if settings.vectors.candidate_retrieval:
         open_embedder(settings.vectors)
 
@@ -117,6 +119,7 @@ class _Serving:
 
     def run(self) -> None:
         """From nothing to nothing."""
+        launch.forbid_core_dumps()
         with self._interruptible(), _private_run() as run, launch.watchdog(run):
             launch.apply(launch.prepare_environment(self._settings, run, launch.free_ports()), os.environ)
             # Imported here and not above, because Serve reads the environment while it is imported.

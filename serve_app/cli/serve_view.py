@@ -32,6 +32,8 @@ from serve_app.listening import Listener
 
 _RAY_PROCESS: Final = "ray::"
 _RAY_DOOR: Final = "Ray's gRPC of the replica, which answers only to the token in ray.token"
+_SHARD_PROCESS: Final = "ray::ShardActor"
+_SHARD_DOOR: Final = "a shard, which answers only to a secret of this run"
 
 _PHASES: Final = {Phase.READING: "Reading the AWS catalogue", Phase.WRITING: "Writing the registry"}
 
@@ -230,12 +232,14 @@ def doors(listeners: tuple[Listener, ...]) -> str:
     """Which ports can be reached from other machines, in one sentence; ``--json`` lists all of them."""
     if not listeners:
         return "The listeners cannot be told here."
-    open_ones = [
-        f"{found.port} ({_RAY_DOOR if found.process.startswith(_RAY_PROCESS) else found.process})"
-        for found in listeners
-        if not found.loopback
-    ]
+    open_ones = [f"{found.port} ({_meaning(found.process)})" for found in listeners if not found.loopback]
     return f"All listeners are on loopback{' but ' * bool(open_ones)}{', '.join(open_ones)}."
+
+
+def _meaning(process: str) -> str:
+    if process.startswith(_SHARD_PROCESS):
+        return _SHARD_DOOR
+    return _RAY_DOOR if process.startswith(_RAY_PROCESS) else process
 
 
 def program() -> str:

@@ -3,10 +3,12 @@
 It adds the options for that to a command, and knows nothing of what is asked. Heavy imports wait for ``--local``.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import wraps
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -39,14 +41,16 @@ class Target:
     roles: tuple[str, ...]
     mode: str
 
-    def send(self, method: str, path: str, body: JsonObject | None = None) -> JsonObject:
-        """The JSON that the endpoint answers.
+    def send(
+        self, method: str, path: str, body: JsonObject | None = None, *, timeout_s: float = _TIMEOUT_S
+    ) -> JsonObject:
+        """The JSON that the endpoint answers; ``timeout_s`` of silence are too long.
 
         Raises:
             click.ClickException: if the endpoint cannot be reached or answers with a problem.
         """
-        status, _, content = self.reply(method, path, body)
-        return answer_of(status, content)
+        with self._opened(method, path, body, {}, timeout_s) as response:
+            return answer_of(response.status, response.read())
 
     def reply(self, method: str, path: str, body: JsonObject | None = None) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers by their names in lower case, and body that the endpoint answers, a problem too.
@@ -54,19 +58,51 @@ class Target:
         Raises:
             click.ClickException: if the endpoint cannot be reached.
         """
+        with self._opened(method, path, body, {}, _TIMEOUT_S) as response:
+            answered = {name.lower(): value for name, value in response.getheaders()}
+            return response.status, answered, response.read()
+
+    def events(self, path: str, body: JsonObject, *, timeout_s: float) -> Iterator[tuple[str, JsonObject]]:
+        """Names and data of the server-sent events that the endpoint answers a POST with, as they come.
+
+        Raises:
+            click.ClickException: if it cannot be reached, is silent for ``timeout_s``, or answers with a problem.
+        """
+        with self._opened("POST", path, body, {"Accept": "text/event-stream"}, timeout_s) as response:
+            if response.status != HTTPStatus.OK:
+                answer_of(response.status, response.read())
+            name = ""
+            while line := response.readline():
+                field, _, value = line.rstrip(b"\n").partition(b": ")
+                if field == b"event":
+                    name = value.decode()
+                elif field == b"data":
+                    data = orjson.loads(value)
+                    if name == "problem":
+                        answer_of(data["status"], value)
+                    yield name, data
+
+    @contextmanager
+    def _opened(
+        self, method: str, path: str, body: JsonObject | None, extra: Mapping[str, str], timeout_s: float
+    ) -> Iterator[HTTPResponse]:
+        """A response whose body has not been read.
+
+        Raises:
+            click.ClickException: if the endpoint does not answer, inside the block too.
+        """
         from serve_app.cli.instance import url_of  # noqa: PLC0415 -- as the module says
 
         url = urlsplit(self.url or url_of(self.settings()))
         connect = HTTPSConnection if url.scheme == "https" else HTTPConnection
-        headers = {"Authorization": f"Bearer {self._credential()}", "Content-Type": "application/json"}
+        headers = {"Authorization": f"Bearer {self._credential()}", "Content-Type": "application/json", **extra}
         content = encoded(body) if body else None
         try:
             # No redirect is followed and no proxy asked: the token goes to the host that was named, and nowhere else.
-            connection = connect(url.hostname or "", url.port, timeout=_TIMEOUT_S)
-            connection.request(method, url.path.rstrip("/") + path, content, headers)
-            response = connection.getresponse()
-            answered = {name.lower(): value for name, value in response.getheaders()}
-            return response.status, answered, response.read()
+            connection = connect(url.hostname or "", url.port, timeout=timeout_s)
+            with closing(connection):
+                connection.request(method, url.path.rstrip("/") + path, content, headers)
+                yield connection.getresponse()
         except (OSError, HTTPException, ValueError) as error:
             raise click.ClickException(f"{url.geturl()} does not answer ({error}); is it running?") from error
 

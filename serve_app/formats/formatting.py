@@ -13,8 +13,7 @@ from typing_extensions import TypedDict
 
 from cluster.contract import Answer
 from cluster.errors import InvalidRequest
-from cluster.evidence import FIELD_TOKENS
-from cluster.tokens import estimate_tokens
+from cluster.tokens import ESTIMATE, FIELD_TOKENS, TokenCounter
 from serve_app.formats import anthropic, mcp, openai
 from serve_app.formats.adaptation import SchemaRules, adapted
 from serve_app.formats.changes import Changes, NoteView
@@ -36,8 +35,8 @@ PassageView = openai.ChatTextView | openai.ResponsesTextView | anthropic.SearchR
 class DeferredView(TypedDict):
     """A tool that was found but cannot be called yet: its parameters have to be fetched first.
 
-    ``reason``: ``summary`` (the budget left room for no more), ``tokens`` (the provider's shape is too long for what is
-    left of it), ``schema`` (its parameters are no schema that a provider takes).
+    ``reason``: ``summary`` (the budget left no room for all of it), ``tokens`` (the provider's shape is too long for
+    what is left of it), ``schema`` (its parameters are no schema that a provider takes).
     """
 
     id: str
@@ -126,14 +125,14 @@ def most_tools(form: Format) -> int | None:
     return None if form == "native" else _SHAPES[form].most_tools
 
 
-def formatted_answer(form: ProviderFormat, answer: Answer) -> Formatted:
-    """The hits of an answer; of a miss, nothing.
+def formatted_answer(form: ProviderFormat, answer: Answer, counter: TokenCounter = ESTIMATE) -> Formatted:
+    """The hits of an answer; of a miss, nothing. ``counter`` is the one that counted the tokens of its evidence.
 
     Raises:
         InvalidRequest: if there are more tools than the provider takes.
     """
     items = [item_of_hit(hit) for hit in answer.hits]
-    view = _formatted(form, items, answer.budget.evidence_tokens - answer.spent.evidence_tokens)
+    view = _formatted(form, items, answer.budget.evidence_tokens - answer.spent.evidence_tokens, counter)
     return Formatted(view=view, remainders=tuple(item.remainder for item in items))
 
 
@@ -142,16 +141,18 @@ def formatted_record(form: ProviderFormat, evidence: bytes) -> FormattedView:
 
     Its tool has the name that it has in every answer without a twin.
     """
-    return _formatted(form, [item_of(evidence, tokens=0, is_whole=True)], None)
+    return _formatted(form, [item_of(evidence, tokens=0, is_whole=True)], None, ESTIMATE)
 
 
-def _formatted(form: ProviderFormat, items: Sequence[Item], room_tokens: int | None) -> FormattedView:
+def _formatted(
+    form: ProviderFormat, items: Sequence[Item], room_tokens: int | None, counter: TokenCounter
+) -> FormattedView:
     shape = _SHAPES[form]
     tools = [item for item in items if item.kind is Kind.TOOL]
     if shape.most_tools is not None and len(tools) > shape.most_tools:
         raise InvalidRequest("k", str(len(tools)), f"at most {shape.most_tools} tools in format {form}")
     names = tool_names(tools, shape.names)
-    hand = _Hand(shape, names, room_tokens)
+    hand = _Hand(shape, names, room_tokens, counter)
     for item in tools:
         hand.take(item)
     passages = [item for item in items if item.kind is Kind.PASSAGE]
@@ -177,8 +178,9 @@ class _Hand:
     ones before it left.
     """
 
-    def __init__(self, shape: _Shape, names: dict[str, str], room_tokens: int | None) -> None:
+    def __init__(self, shape: _Shape, names: dict[str, str], room_tokens: int | None, counter: TokenCounter) -> None:
         self._shape = shape
+        self._counter = counter
         self._names = names
         self._room_tokens = room_tokens
         self.tools: list[ToolView] = []
@@ -200,7 +202,7 @@ class _Hand:
             self._defer(item, name, "schema")
             return
         tool = self._shape.tool(item, name, fitting.schema, changes)
-        if not self._fits(item, _cost((name, item.text, shown(fitting.schema)))):
+        if not self._fits(item, self._cost((name, item.text, shown(fitting.schema)))):
             self._defer(item, name, "tokens")
             return
         self.tools.append(tool)
@@ -218,14 +220,17 @@ class _Hand:
         return True
 
     def _defer(self, item: Item, name: str, reason: Literal["summary", "tokens", "schema"]) -> None:
-        fetch = f"/v1/records/{quote(item.id, errors='replace')}"
-        deferred: DeferredView = {"id": item.id, "name": name, "reason": reason, "fetch": fetch}
+        deferred: DeferredView = {"id": item.id, "name": name, "reason": reason, "fetch": record_path(item.id)}
         # A description is left out rather than let the answer grow; the record behind ``fetch`` has it.
-        if item.text and self._fits(item, _cost((name, item.text))):
+        if item.text and self._fits(item, self._cost((name, item.text))):
             deferred["description"] = item.text
         self.deferred.append(deferred)
 
+    def _cost(self, texts: Iterable[str]) -> int:
+        """Tokens, counted as ``cluster.evidence`` counts them."""
+        return sum(self._counter.count(text) + FIELD_TOKENS for text in texts if text)
 
-def _cost(texts: Iterable[str]) -> int:
-    """Estimated tokens, counted as ``cluster.evidence`` counts them."""
-    return sum(estimate_tokens(text) + FIELD_TOKENS for text in texts if text)
+
+def record_path(record_id: str) -> str:
+    """Where the whole record is."""
+    return f"/v1/records/{quote(record_id, errors='replace')}"

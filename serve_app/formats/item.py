@@ -9,7 +9,7 @@ from typing import Final
 
 import orjson
 
-from cluster.contract import EvidenceForm, Hit
+from cluster.contract import Hit
 from serve_app.formats.schema import Schema
 from shards.record import Kind
 
@@ -23,7 +23,7 @@ class Item:
 
     Attributes:
         text: a tool's description or a passage's text; may be cut.
-        parameters: of a tool in full, None of a summary and of a passage.
+        parameters: of a tool in full, None of a tool that was summarised or cut, and of a passage.
         tokens: what it cost in the budget.
         remainder: its evidence without what a provider's shape shows, for the answer's own list of hits.
     """
@@ -43,7 +43,7 @@ class Item:
 
 def item_of_hit(hit: Hit) -> Item:
     """The hit in the form that the budget gave it."""
-    is_whole = hit.form is EvidenceForm.FULL or hit.record.summary is hit.record.full
+    is_whole = hit.cut is None and hit.evidence is hit.record.full
     return item_of(hit.evidence.json, tokens=hit.evidence.tokens, is_whole=is_whole)
 
 

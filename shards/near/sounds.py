@@ -30,9 +30,6 @@ _PAIRS: Final = {
     "ch": "ch", "sh": "sh", "kh": "kh", "gh": "gh", "zh": "zh", "ph": "f", "th": "t", "ck": "k", "oo": "u", "ou": "u",
     "ee": "i", "aa": "a",
 }  # fmt: skip
-_SOFT: Final = ("ce", "ci", "cy")
-"""A c before these vowels is an s."""
-
 _OTHER: Final = {
     "ا": "alef", "ب": "b", "پ": "p", "ت": "t", "ث": "s", "ج": "j", "چ": "ch", "ح": "h", "خ": "kh", "د": "d", "ذ": "z",
     "ر": "r", "ز": "z", "ژ": "zh", "س": "s", "ش": "sh", "ص": "s", "ض": "z", "ط": "t", "ظ": "z", "ع": "ain", "غ": "gh",

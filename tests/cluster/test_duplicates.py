@@ -1,5 +1,6 @@
 """Near-duplicates: wording may differ, what is said may not."""
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -71,6 +72,64 @@ def test_what_lies_outside_the_text_outweighs_it(change: dict[str, object], verd
 def test_a_fact_that_differs_is_never_a_duplicate(old: str, new: str, verdict: Verdict, reason: Reason) -> None:
     judged = judge(BASE, replace(REWORDED, description=REWORDED.description.replace(old, new)))
     assert (judged.verdict, judged.reasons[0]) == (verdict, reason)
+
+
+LONGER = replace(
+    BASE,
+    tags=(),
+    description=(
+        "Choose «Back up» in the menu of the server and wait until the copy is written. Run `tool copy --to /mnt/one` "
+        "on every host but the gateway. Proxies with NTLM are supported, those with SOCKS are not. It takes three "
+        "hours. The later copy takes the name, and the earlier one is kept beside it."
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("--to", "--from", Reason.OTHER_LITERALS),
+        ("/mnt/one", "/mnt/two", Reason.OTHER_LITERALS),
+        ("«Back up»", "«Restore»", Reason.OTHER_QUOTES),
+        ("three hours", "two hours", Reason.OTHER_NUMBERS),
+        ("three hours", "three days", Reason.CONTRARY),
+        (
+            "NTLM are supported, those with SOCKS are not",
+            "NTLM are not supported, those with SOCKS are",
+            Reason.NEGATED,
+        ),
+        ("server", "printer", Reason.EXCHANGED),
+        ("later copy takes the name, and the earlier", "earlier copy takes the name, and the later", Reason.EXCHANGED),
+    ],
+)
+def test_one_word_in_the_place_of_another_is_left_to_a_person(old: str, new: str, reason: Reason) -> None:
+    changed = replace(LONGER, id="kb:other", description=LONGER.description.replace(old, new))
+    assert changed.description != LONGER.description
+    judged = judge(LONGER, changed)
+    assert (judged.verdict, judged.reasons[0]) == (Verdict.REVIEW, reason)
+
+
+def test_words_that_are_said_for_each_other_make_no_difference() -> None:
+    for old, new in (("Choose", "Press"), ("written.", "written, then stop."), ("`", "")):
+        changed = replace(LONGER, id="kb:other", description=LONGER.description.replace(old, new))
+        assert judge(LONGER, changed).verdict is Verdict.DUPLICATE, (old, new)
+
+
+def test_texts_too_long_to_lay_side_by_side_are_left_to_a_person() -> None:
+    letters = "bcdfghklmnprstvwz"
+    text = " ".join(f"{one}a{other}ox" for one in letters for other in letters for _ in range(2))
+    long = replace(BASE, description=text)
+    assert judge(long, replace(long, id="kb:same")).verdict is Verdict.DUPLICATE
+    moved = judge(long, replace(long, id="kb:moved", description=f"{text} moreover"))
+    assert (moved.verdict, moved.reasons) == (Verdict.REVIEW, (Reason.EXCHANGED, Reason.SAME_WORDS))
+
+
+@pytest.mark.parametrize("piece", ["./", "a.", "-a.", "/a", "«", "1,"])
+def test_a_text_made_to_be_read_again_and_again_takes_no_time(piece: str) -> None:
+    hostile = replace(BASE, description=("/" + piece * 32_768)[:65_000])
+    began_s = time.process_time()
+    gist_of(hostile)
+    assert time.process_time() - began_s < 1
 
 
 def test_notation_makes_no_difference() -> None:

@@ -6,7 +6,9 @@ from hypothesis import strategies as st
 
 from cluster.budget import Budget
 from cluster.contract import EvidenceForm, Form, Piece
-from cluster.evidence import SUMMARY_TOKENS, Evidence, assemble, cut_text, evidence_cost, piece_of
+from cluster.cutting import SUMMARY_TOKENS
+from cluster.evidence import Evidence, assemble, evidence_cost, piece_of
+from cluster.text_cut import cut_text
 from cluster.tokens import estimate_tokens
 from shards.record import Kind, Record
 from tests.cluster.rig import tool
@@ -14,14 +16,18 @@ from tests.cluster.rig import tool
 SCHEMA = '{"properties":{"a":{"type":"string"}},"type":"object"}'
 
 
+BARE = b'{"id":"t","kind":"tool","name":"x","namespace":"s","description":""}'
+"""A record that there is nothing to cut of."""
+
+
 def piece(tokens: int, summary_tokens: int) -> Piece:
-    full, summary = Form(json=b"{}", tokens=tokens), Form(json=b"{}", tokens=summary_tokens)
+    full, summary = Form(json=BARE, tokens=tokens), Form(json=BARE, tokens=summary_tokens)
     return Piece(id="t", name="x", namespace="srv", full=full, summary=summary)
 
 
 def wide(full_bytes: int, summary_bytes: int) -> Piece:
     """A record whose forms cost a token each, and so many bytes."""
-    full, summary = (Form(json=b"x" * count, tokens=1) for count in (full_bytes, summary_bytes))
+    full, summary = (Form(json=BARE.ljust(count), tokens=1) for count in (full_bytes, summary_bytes))
     return Piece(id="t", name="x", namespace="srv", full=full, summary=summary)
 
 
@@ -68,14 +74,14 @@ def test_a_pinned_hit_claims_its_tokens_first_and_keeps_its_rank() -> None:
 
 
 def test_the_bytes_of_an_answer_have_a_ceiling_of_their_own() -> None:
-    # Summaries take 30 of 100 bytes; the first grows by 60 and leaves 10: too little for the second (+20).
-    pieces = dict(enumerate([wide(70, 10), wide(30, 10), wide(20, 10)]))
-    budget = replace(ceilings(3, 1000), evidence_bytes=100)
+    # Summaries take 300 of 1,000 bytes; the first grows by 600 and leaves 100: too little for the second (+200).
+    pieces = dict(enumerate([wide(700, 100), wide(300, 100), wide(200, 100)]))
+    budget = replace(ceilings(3, 1000), evidence_bytes=1000)
     evidence = assemble(pieces, (), budget)
     assert [form.value for form in evidence.forms.values()] == ["full", "summary", "full"]
-    assert (evidence.json_bytes, evidence.tokens) == (100, 3)
-    assert assemble(pieces, (), replace(budget, evidence_bytes=9)).dropped == 3
-    assert assemble(pieces, (), replace(budget, evidence_bytes=120)).json_bytes == 120
+    assert (evidence.json_bytes, evidence.tokens) == (1000, 3)
+    assert assemble(pieces, (), replace(budget, evidence_bytes=20)).dropped == 3
+    assert assemble(pieces, (), replace(budget, evidence_bytes=1200)).json_bytes == 1200
 
 
 def test_only_the_first_hits_are_whole_where_schemas_are_loaded_as_needed() -> None:
@@ -139,14 +145,14 @@ def test_a_record_that_is_short_already_has_no_other_form() -> None:
 
 @given(st.text(), st.integers(1, 40))
 def test_a_cut_text_is_a_start_of_the_text_within_its_limit(text: str, limit: int) -> None:
-    cut = cut_text(text, limit)
+    cut = cut_text(text, limit, estimate_tokens)
     assert text.startswith(cut)
     assert estimate_tokens(cut) <= limit
     assert cut == text or estimate_tokens(text) > limit
 
 
 def test_a_text_without_blanks_is_cut_between_two_characters() -> None:
-    assert cut_text("查询员工的年假余额", 4) == "查询员工"
+    assert cut_text("查询员工的年假余额", 4, estimate_tokens) == "查询员工"
 
 
 def test_a_passage_keeps_more_of_its_text_than_a_tool() -> None:

@@ -12,16 +12,22 @@ from shards.record import bucket_of
 
 
 def _changes(subjects: list[str], after_seq: int) -> list[Change]:
-    """Record ``r…`` or grant list ``l…`` per entry, in order."""
+    """Record ``r…``, grant list ``l…`` or confirmed duplicate ``d…`` per entry, in order."""
     return [
         Change(seq=after_seq + 1 + position, grant_list=subject, grant_ids=(str(position),))
         if subject.startswith("l")
+        else Change(seq=after_seq + 1 + position, duplicate=subject)
+        if subject.startswith("d")
         else Change(seq=after_seq + 1 + position, record_id=subject, body=str(position).encode())
         for position, subject in enumerate(subjects)
     ]
 
 
-_subjects = st.lists(st.sampled_from([*(f"r{n}" for n in range(12)), "l0", "l1"]), max_size=40)
+def _subject(change: Change) -> str:
+    return change.record_id or change.grant_list or change.duplicate
+
+
+_subjects = st.lists(st.sampled_from([*(f"r{n}" for n in range(12)), "l0", "l1", "d0", "d1"]), max_size=40)
 
 
 @given(subjects=_subjects, after_seq=st.integers(0, 1000), shards=st.integers(1, 9))
@@ -31,7 +37,7 @@ def test_each_subject_reaches_its_shards_once_with_its_last_change(
     changes = _changes(subjects, after_seq)
     parts = batches(changes, after_seq, shards)
     assert [part.shard for part in parts] == list(range(shards))
-    last = {change.record_id or change.grant_list: change for change in changes}
+    last = {_subject(change): change for change in changes}
     for part in parts:
         assert (part.after_seq, part.upto_seq) == (after_seq, after_seq + len(changes))
         own = {
@@ -39,7 +45,7 @@ def test_each_subject_reaches_its_shards_once_with_its_last_change(
             for subject, change in last.items()
             if subject.startswith("l") or shard_of(bucket_of(subject), shards) == part.shard
         }
-        assert {change.record_id or change.grant_list: change for change in part.changes} == own
+        assert {_subject(change): change for change in part.changes} == own
         assert [change.seq for change in part.changes] == sorted(change.seq for change in own.values())
 
 

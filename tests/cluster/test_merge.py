@@ -12,6 +12,7 @@ from shards.statistics import frequency_weight
 from tests.cluster.rig import hits_of
 
 MIX = ScoreMix(impact=1, name=1, presence=0, similarity=1)
+ALL = 2**31 - 1
 Row = tuple[str, tuple[tuple[int, int], tuple[int, int]], int, int]
 
 channels = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda pair: pair if pair[0] else (0, 0))
@@ -47,7 +48,7 @@ def test_the_order_is_total_and_the_number_of_shards_changes_nothing(
     replies = {
         n: hits_of([row[:3] for row in part], 2, likenesses=[row[3] for row in part]) for n, part in parts.items()
     }
-    pool = merge(replies, question(), MIX)
+    pool = merge(replies, question(), MIX, ALL)
     assert list(zip(pool.ids, pool.scores.tolist(), strict=True)) == brute_force(rows)
     assert pool.authorized == len(rows)
     assert all(
@@ -56,7 +57,7 @@ def test_the_order_is_total_and_the_number_of_shards_changes_nothing(
 
 
 def test_no_reply_gives_an_empty_pool() -> None:
-    pool = merge({}, question(3), MIX)
+    pool = merge({}, question(3), MIX, ALL)
     assert (pool.ids, pool.values.shape, pool.weights.tolist(), pool.matched) == ((), (0, 3, 2), [0, 0, 0], 0)
     assert pool.floor(1) is None
 
@@ -66,7 +67,7 @@ def test_an_id_from_two_shards_stays_once_in_its_newer_version() -> None:
     old = hits_of([("a", strong, 0), ("b", weak, 0)], 2, versions={"a": 1})
     new = hits_of([("a", weak, 0)], 2, versions={"a": 2})
     for replies in ({0: old, 1: new}, {0: new, 1: old}):
-        pool = merge(replies, question(), MIX)
+        pool = merge(replies, question(), MIX, ALL)
         assert sorted(pool.ids) == ["a", "b"]
         assert pool.versions[pool.ids.index("a")] == 2
         assert pool.scores[pool.ids.index("a")] == pool.scores[pool.ids.index("b")]
@@ -83,20 +84,21 @@ def test_a_reply_over_its_ceiling_is_cut_and_its_threshold_covers_what_went() ->
 
 
 def test_a_cut_keeps_the_rows_that_were_asked_for() -> None:
-    pool = merge({0: hits_of([(name, ((9 - n, 0),), 0) for n, name in enumerate("abcde")], 1)}, question(1), MIX)
-    assert pool.cut(2, {"d"}).ids == ("a", "b", "d")
-    assert pool.cut(9, {"d"}) is pool
+    replies = {0: hits_of([(name, ((9 - n, 0),), 0) for n, name in enumerate("abcde")], 1)}
+    cut = merge(replies, question(1), MIX, 2, {"d"})
+    assert (cut.ids, cut.values[:, 0, 0].tolist(), cut.shards) == (("a", "b", "d"), [9, 8, 6], (0, 0, 0))
+    assert merge(replies, question(1), MIX, 9, {"d"}).ids == tuple("abcde")
 
 
 def test_short_places_go_to_pinned_then_to_the_result_then_to_preferred() -> None:
-    pool = merge({0: hits_of([(name, ((9 - n, 0),), 0) for n, name in enumerate("abcdef")], 1)}, question(1), MIX)
+    pool = merge({0: hits_of([(name, ((9 - n, 0),), 0) for n, name in enumerate("abcdef")], 1)}, question(1), MIX, ALL)
     claims = [pool.ids[row] for row in priority(pool, {"f"}, {"d"}, best=3)]
     assert claims == ["f", "a", "b", "d", "c", "e"]
 
 
 def test_pinned_rows_take_places_from_the_end_and_rows_without_a_score_take_none() -> None:
     rows = [(name, ((strength, 0),), 0) for name, strength in (("a", 9), ("b", 7), ("c", 5), ("y", 0), ("z", 0))]
-    pool = merge({0: hits_of(rows, 1)}, question(1), MIX)
+    pool = merge({0: hits_of(rows, 1)}, question(1), MIX, ALL)
     assert [pool.ids[row] for row in winners(pool, pool.scores, {"z"}, 3)] == ["a", "b", "z"]
     assert [pool.ids[row] for row in winners(pool, pool.scores, frozenset(), 9)] == ["a", "b", "c"]
     lifted = pool.scores + np.array([0, 0, 0, 1, 0])

@@ -1,7 +1,7 @@
 """No generated request breaks a ceiling, its own or the server's; ``SHORTLIST_DEEP=1`` tries 100,000 of them.
 
-From the body's bytes to the answer, as the endpoint does it: the ceilings that were asked, callers of both modes, pins,
-narrowings, records from a few words to many kilobytes.
+From the body's bytes to the answer, as the endpoint does it: ceilings of several operators, what JSON can hold in place
+of a number, callers of both modes, pins, narrowings, records from a few words to many kilobytes.
 """
 
 import asyncio
@@ -12,12 +12,16 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+import pytest
+
 from cluster.budget import Budget
+from cluster.config import Settings
 from cluster.contract import Answer
 from cluster.errors import InvalidRequest
 from cluster.scope import Principal
 from serve_app.asking import Call
 from serve_app.json_body import parse_body
+from serve_app.problems import Refused
 from serve_app.questions import answer_search
 from serve_app.services import Services
 from serve_app.wire import SearchBody
@@ -25,12 +29,28 @@ from shards.record import Kind
 from tests.depth import DEEP
 from tests.endpoint import services_over, tool
 
-REQUESTS: Final = 100_000 if DEEP else 1500
+REQUESTS: Final = 111_000 if DEEP else 1500
+ODDLY: Final = 0.08
+"""Share of requests that hold something else than a number; more than 100,000 of a deep run do not."""
 WORDS: Final = (
     *("send", "read", "delete", "create", "list"),
     *("email", "invoice", "calendar", "event", "file", "folder", "user", "team", "report", "queue"),
 )
 CEILINGS: Final = tuple(spec.name for spec in fields(Budget))
+ODD: Final = (
+    *("1e309", "-1e309", "1e2", "2.0", "0.5", "-0", "-0.0", "NaN", "Infinity", "true", "false"),
+    *('"5"', '""', "[5]", "[]", "{}", '{"value": 5}', "1" + "0" * 400, "-" + "9" * 40, "9223372036854775808"),
+)
+"""What JSON, or what passes for it, can hold where a whole number above 0 belongs."""
+
+SMALL: Final = {"candidate_k": 12, "rerank_k": 7, "evidence_k": 3, "evidence_tokens": 300, "evidence_bytes": 2000}
+LARGE: Final = {"candidate_k": 130, "rerank_k": 130, "evidence_k": 20, "evidence_tokens": 20_000}
+OPERATORS: Final[tuple[dict[str, dict[str, int]], ...]] = (
+    {},
+    {"tool": SMALL, "passage": LARGE},
+    {"tool": LARGE, "passage": {**SMALL, "candidate_k": 7}},
+)
+"""What operators set of ``budgets``."""
 
 
 def catalogue(draw: Random) -> list[dict[str, object]]:
@@ -70,6 +90,9 @@ def asked(draw: Random, budget: Budget) -> dict[str, Any]:
     if draw.random() < 0.5:
         body["k"] = ceiling(48)
     body["budget"] = {name: ceiling(getattr(budget, name)) for name in CEILINGS if draw.random() < 0.4}
+    if draw.random() < 0.1:
+        # As good as not named.
+        body["budget"][draw.choice(CEILINGS)] = None
     if draw.random() < 0.3:
         body["pinned"] = [f"app{number % 5}:tool_{number}" for number in draw.sample(range(90), draw.randint(1, 12))]
     if draw.random() < 0.3:
@@ -85,6 +108,8 @@ def allowed(body: dict[str, Any], own: Budget, k_ceiling: int) -> dict[str, int]
     if not 1 <= caps["evidence_k"] <= most:
         return None
     for name, value in body["budget"].items():
+        if value is None:
+            continue
         if not 1 <= value <= caps[name]:
             return None
         caps[name] = value
@@ -106,14 +131,33 @@ def check(answer: Answer, caps: dict[str, int]) -> None:
     assert bool(answer.hits) != (answer.miss is not None)
 
 
+def with_oddity(draw: Random, body: dict[str, Any]) -> bytes:
+    """The body with something else in place of one of its numbers."""
+    place = draw.choice(("k", *CEILINGS))
+    marker = "what JSON can hold"
+    odd = {"k": marker} if place == "k" else {"budget": {**body["budget"], place: marker}}
+    return json.dumps(body | odd).replace(json.dumps(marker), draw.choice(ODD)).encode()
+
+
+async def ask_odd(services: Services, call: Call, content: bytes) -> None:
+    """A body that must be refused before anything is searched."""
+    with pytest.raises((Refused, InvalidRequest)):
+        await answer_search(services, call, parse_body(SearchBody, content))
+    assert call.trail.answer is None
+
+
 async def ask_all(services: Services, draw: Random) -> Counter[str]:
     came_of = Counter[str]()
-    for _ in range(REQUESTS):
+    for _ in range(REQUESTS // len(OPERATORS)):
         passages, mode = draw.random() < 0.3, draw.choice(("analyzer", "autonomous"))
         own = services.budgets[Kind.PASSAGE if passages else Kind.TOOL]
         body = asked(draw, own) | ({"narrow": {"kinds": "passage"}} if passages else {})
         principal = Principal(subject="s", tenant="acme", roles=frozenset({"reader"}), mode=mode)
         call = Call(principal=principal, request_id="r", arrived_s=services.clock())
+        if draw.random() < ODDLY:
+            await ask_odd(services, call, with_oddity(draw, body))
+            came_of["odd"] += 1
+            continue
         caps = allowed(body, own, services.policy.k_ceiling(mode))
         try:
             answer = await answer_search(services, call, parse_body(SearchBody, json.dumps(body).encode()))
@@ -127,10 +171,14 @@ async def ask_all(services: Services, draw: Random) -> Counter[str]:
     return came_of
 
 
-def test_no_generated_request_breaks_a_ceiling(tmp_path: Path) -> None:
+@pytest.mark.parametrize("budgets", OPERATORS)
+def test_no_generated_request_breaks_a_ceiling(tmp_path: Path, budgets: dict[str, dict[str, int]]) -> None:
     draw = Random(5)  # noqa: S311 -- the same requests every time
-    services = services_over(tmp_path, catalogue(draw), shards=3)
+    settings = Settings.model_validate({"home": tmp_path, "budgets": budgets})
+    services = services_over(tmp_path, catalogue(draw), shards=3, settings=settings)
     came_of = asyncio.run(ask_all(services, draw))
-    assert came_of.total() == REQUESTS
-    assert came_of["hits"] > REQUESTS // 3
-    assert came_of["refused"] > REQUESTS // 20
+    asked_for = came_of.total()
+    assert asked_for == REQUESTS // len(OPERATORS)
+    assert came_of["hits"] > asked_for // 4
+    assert came_of["refused"] > asked_for // 20
+    assert came_of["odd"] > asked_for // 20

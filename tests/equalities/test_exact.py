@@ -8,7 +8,7 @@ import numpy.typing as npt
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cluster.query import AnalyzedRequest
+from cluster.query import AnalyzedRequest, plan_query
 from cluster.ranker import Candidates
 from shards.messages import ScoreMix
 from shards.record import Access, Kind, Record
@@ -16,7 +16,7 @@ from shards.scope import Scope
 from tests.depth import examples
 from tests.equalities.asks import budget
 from tests.indexes import RANKER, Ask, answers, index_of, verdict_on
-from tests.oracle import Oracle, postings_of, terms_asked
+from tests.oracle import Oracle, postings_of
 from tests.worlds import WIDE, Question, World, callers, questions, worlds
 
 small = st.builds(budget, st.integers(1, 6), st.integers(0, 4), st.integers(0, 8))
@@ -51,7 +51,8 @@ def alike(number: int) -> Record:
 def best_of_all(world: World, ask: Ask, step: int) -> list[tuple[str, int]]:
     """The top K by the nudged score over everything the caller may see."""
     oracle = Oracle(world.records, world.grant_lists)
-    asked = set(terms_asked(ask.question.text))
+    plan = plan_query(ask.question.text)
+    asked = {*plan.terms, *oracle.meant(ask.scope, plan.terms, plan.term_weights)}
     nudged = [
         (one, score + step * (len(asked & postings_of(oracle.records[one]).keys()) % 2))
         for one, score in verdict_on(oracle, ask).ranking

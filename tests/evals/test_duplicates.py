@@ -6,7 +6,22 @@ import pytest
 
 from cluster.duplicates import Verdict
 from evals.articles import read_articles
-from evals.duplicates import ALL, CHANGES, FITTED, KEPT, KNOWLEDGE, changed, read_pairs, strays, told_of
+from evals.duplicates import (
+    ALL,
+    CHANGES,
+    FITTED,
+    INLINE,
+    KEPT,
+    KNOWLEDGE,
+    LABELLED,
+    changed,
+    pair_figures,
+    pair_lines,
+    read_inline,
+    read_pairs,
+    strays,
+    told_of,
+)
 from evals.errors import BadEvalFile
 
 ARTICLES = {record.id: record for record in read_articles(KNOWLEDGE / "articles")}
@@ -21,6 +36,39 @@ def test_what_is_called_a_duplicate_is_one(half: str) -> None:
     assert recall is not None
     assert precision >= 0.95
     assert recall >= 0.75
+
+
+@pytest.mark.parametrize("name", INLINE)
+def test_pairs_of_other_texts_are_told_as_the_readme_says(name: str) -> None:
+    pairs, known = read_inline(KNOWLEDGE / INLINE[name], ARTICLES)
+    assert len(pairs) >= 40
+    assert len({pair.id for pair in pairs}) == len(pairs)
+    assert {known[pair.left].locale for pair in pairs} >= {"en", "fa", "ru"}
+    told = told_of(pairs, known)
+    precision, recall = told.precision(Verdict.DUPLICATE), told.recall(Verdict.DUPLICATE)
+    assert precision is not None
+    assert recall is not None
+    assert precision >= 0.95
+    assert recall >= 0.7
+
+
+def test_the_figures_of_all_files_are_shown_and_a_folder_without_them_has_none(tmp_path: Path) -> None:
+    figures = pair_figures(KNOWLEDGE, list(ARTICLES.values()))
+    assert list(figures) == ["labelled", *INLINE]
+    assert figures["labelled"]["pairs"] == len(PAIRS)
+    assert next(iter(pair_lines(figures))).startswith(f"duplicate pairs, {len(PAIRS)} labelled: precision 1.000")
+    (tmp_path / LABELLED).write_text("")
+    assert pair_figures(tmp_path, []) == {"labelled": {"pairs": 0, "precision": None, "recall": None}}
+
+
+def test_a_row_with_passages_that_breaks_its_contract_is_refused_by_line(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    good = '{"id": "p", "lang": "en", "left": {"title": "a", "text": "b"}, "right": {"title": "a", "text": "b"}, '
+    path.write_text(
+        good + '"verdict": "duplicate"}\n' + good.replace('"title": "a"', '"title": ""') + '"verdict": "review"}\n'
+    )
+    with pytest.raises(BadEvalFile, match="line 2"):
+        read_inline(path, {})
 
 
 def test_no_other_pair_of_articles_is_taken_for_a_duplicate() -> None:

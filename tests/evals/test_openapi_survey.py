@@ -32,3 +32,15 @@ def test_the_command_prints_counts_as_text_and_as_json(tmp_path: Path) -> None:
     text = CliRunner().invoke(command, [str(tmp_path)])
     assert "1 operations, 1 imported" in text.stdout
     assert orjson.loads(CliRunner().invoke(command, [str(tmp_path), "--json"]).stdout)["tools"] == 1
+
+
+def test_a_sample_is_the_same_files_every_time_and_too_few_documents_fail(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number:02}.json").write_bytes(orjson.dumps(document({f"/{number}": {"get": {}}})))
+    first, again = (survey(tmp_path, sample=7).as_json() for _ in range(2))
+    assert (first["documents"], first["tools"]) == (7, 7)
+    assert first | {"seconds": 0} == again | {"seconds": 0}
+    enough, too_few = (CliRunner().invoke(command, [str(tmp_path), "--at-least", most]) for most in ("20", "21"))
+    assert (enough.exit_code, too_few.exit_code) == (0, 1)
+    assert "20 documents were imported, expected at least 21" in too_few.stderr
+    assert "20 operations, 20 imported" in too_few.stdout

@@ -1,13 +1,16 @@
 """What an instance opens: loopback only but for one port of Serve's, which asks for Ray's token."""
 
+import socket
 import stat
 
 import grpc
 import pytest
 
+from serve_app.haproxy import ARRIVAL_HEADER
 from serve_app.launch import TOKEN_FILE
 from serve_app.listening import listeners_of
-from tests.live.instance import Instance
+from shards.door_protocol import KEY_BYTES
+from tests.live.instance import BUDGET_MS, Instance
 
 pytestmark = pytest.mark.live
 
@@ -34,6 +37,23 @@ def test_the_open_port_answers_nobody_without_the_token(live: Instance) -> None:
         assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
+def test_each_shard_has_one_door_and_hears_nobody_who_lacks_its_key(live: Instance) -> None:
+    shards = [one for one in listeners_of(live.process.pid) if one.pid in live.shard_pids()]
+    assert all(one.loopback for one in shards)
+    silent = [one.pid for one in shards if _said_to_a_stranger(one.port) == b""]
+    assert sorted(silent) == sorted(live.shard_pids())
+
+
+def _said_to_a_stranger(port: int) -> bytes:
+    """All that is said to a wrong key before the connection ends. Ray's own ports greet whoever comes."""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as stranger:
+        stranger.sendall(bytes(KEY_BYTES))
+        try:
+            return stranger.recv(4096)
+        except ConnectionResetError:
+            return b""
+
+
 def test_secrets_are_for_their_owner_only(live: Instance) -> None:
     for name in (TOKEN_FILE, "local.key"):
         assert stat.S_IMODE((live.home / name).stat().st_mode) == 0o600
@@ -42,19 +62,21 @@ def test_secrets_are_for_their_owner_only(live: Instance) -> None:
 @pytest.mark.parametrize(
     "steering",
     [
-        {"x-request-timeout-seconds": "0.000001"},
-        {"x-request-timeout-seconds": "nan"},
+        *({"x-request-timeout-seconds": value} for value in ("0.000001", "30", "0", "-1", "nan", "inf")),
         {"x-request-disconnect-disabled": "?1"},
         {"x-session-id": "a", "serve_multiplexed_model_id": "b"},
+        {"grpc-timeout": "99S"},
+        *({ARRIVAL_HEADER: stamp} for stamp in ("1", "9" * 16, "x")),
     ],
 )
 def test_headers_cannot_steer_serve(live: Instance, steering: dict[str, str]) -> None:
     headers = live.headers("reader")
+    body = {"query": "list a bucket", "budget": {"timeout_ms": BUDGET_MS}}
     plain, steered = (
-        live.client.post("/v1/search", json={"query": "list a bucket"}, headers=headers | more).json()
-        for more in ({}, steering)
+        live.client.post("/v1/search", json=body, headers=headers | more).json() for more in ({}, steering)
     )
-    assert steered["hits"] == plain["hits"]
+    for field in ("hits", "budget", "spent", "coverage", "exact"):
+        assert steered[field] == plain[field]
 
 
 def test_statistics_of_haproxy_do_not_answer_on_the_endpoint(live: Instance) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 import pytest
 
 from serve_app.audit import FILE_NAME as AUDIT
+from serve_app.listening import descendants_of
 from serve_app.request_log import FILE_NAME as REQUESTS
 from tests.live.instance import Instance, wait_for
 
@@ -53,3 +54,12 @@ def test_every_request_has_its_line_and_no_file_of_the_instance_holds_a_word_of_
     files = _files_of_the_run(live)
     assert any("replica" in path.name for path in files), files
     assert not [path for path in files if SENTINEL.encode() in path.read_bytes()]
+
+
+def test_no_process_of_the_instance_leaves_its_memory_in_a_file(live: Instance) -> None:
+    pids = descendants_of(live.process.pid)
+    assert len(pids) > 5
+    for pid in pids:
+        limits = Path(f"/proc/{pid}/limits").read_text()
+        (core,) = (line for line in limits.splitlines() if line.startswith("Max core file size"))
+        assert core.split()[4:6] == ["0", "0"], Path(f"/proc/{pid}/cmdline").read_bytes()

@@ -21,14 +21,18 @@ def levels(rps: float, p50_ms: float, p95_ms: float) -> dict[str, Any]:
 def opened(p95_ms: float) -> dict[str, Any]:
     spread = {"count": 9, "p50_ms": p95_ms / 2, "p95_ms": p95_ms, "p99_ms": p95_ms, "max_ms": p95_ms}
     return {
-        "rate": 90.0, "accepted": spread, "refused": spread, "shares": {"hits": 0.25, "refused_429": 0.75},
-        "inside_budget": 1.0, "budget_ms": 850.0, "errors": 0,
+        "rate": 90.0, "accepted_rps": 1_350.0, "accepted": spread, "refused": spread,
+        "shares": {"hits": 0.25, "refused_429": 0.75}, "inside_budget": 1.0, "budget_ms": 850.0, "errors": 0,
     }  # fmt: skip
 
 
 def service() -> Report:
     return {
         "records": 149_005, "shards": 2, "scopes": 1_000, "k": 10,
+        "callers": {
+            "100 %": {"callers": 600, "records_min": 149_005, "records_median": 149_005, "records_max": 149_005},
+            "100 records": {"callers": 400, "records_min": 96, "records_median": 102, "records_max": 104},
+        },
         "systems": {
             "shortlist": levels(1_500, 3.0, 90.0),
             "dressed": levels(2_000, 1.0, 60.0),

@@ -3,6 +3,8 @@ import pytest
 from loadtest.service.replies import Response
 from loadtest.service.schedule import Outcome
 
+PROBLEM = b"Content-Type: application/problem+json\r\n"
+
 
 def response(body: bytes, status: int = 200, more: bytes = b"") -> bytes:
     return b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n%s\r\n" % (status, len(body), more) + body
@@ -49,7 +51,12 @@ def test_an_answer_says_how_the_search_ended(body: bytes, outcome: Outcome) -> N
     [(429, Outcome.REFUSED_429), (503, Outcome.REFUSED_503), (408, Outcome.TIMED_OUT), (500, Outcome.ERROR)],
 )
 def test_a_status_says_how_the_request_ended(status: int, outcome: Outcome) -> None:
-    assert read(response(b"{}", status)).outcome() is outcome
+    assert read(response(b"{}", status, PROBLEM)).outcome() is outcome
+
+
+@pytest.mark.parametrize("status", [408, 429, 503])
+def test_a_refusal_without_a_type_is_an_error(status: int) -> None:
+    assert read(response(b"busy", status, b"Content-Type: text/plain\r\n")).outcome() is Outcome.ERROR
 
 
 def test_headers_say_when_to_come_back_and_whether_the_connection_ends() -> None:

@@ -26,6 +26,11 @@ def test_every_goal_stands_beside_its_figure(tmp_path: Path) -> None:
     assert found["p95 at 100 clients ÷ the dressed no-op's"] == ("1.50", "≤ 2")
     assert found["p50 at 1 client ÷ a no-op with an empty fan-out"] == ("1.20", "≤ 1.5")
     assert found["new callers only ÷ known callers"] == ("0.80", "≥ 0.5")
+    fates = "answered, refused with a type (429, 503), out of time, typed, no answer or an error"
+    assert found[f"5 × capacity: {fates}"] == ("25.0%, 75.0%, 0.0%, 0.0%", "")
+    assert found["… answered within 850 ms, of those accepted"] == ("100.0%", "100 %")
+    assert found["… refused within, p99, ms"] == ("400.0", "≤ 50")
+    assert found["… answers a second ÷ those to 100 clients"] == ("0.90", "≥ 0.9")
     assert found["… ÷ those at 149,005"] == ("6.7", "≤ 5")
     assert found["index memory with ids, 149,005 tools, bytes a record"] == ("210", "≤ 260")
     assert found["import → searchable, 149,005 tools"] == ("50 s", "≤ 60 s")
@@ -48,6 +53,7 @@ def test_the_table_is_written_beside_the_results(tmp_path: Path) -> None:
 def test_errors_of_what_must_not_fail_are_counted_and_no_others() -> None:
     report = service()
     report["systems"]["defaults"]["100"]["errors"] = 7
+    report["systems"]["naive"]["100"]["errors"] = 6
     report["open"]["shortlist"]["120%"]["errors"] = 5
     report["overload"]["errors"] = 3
     assert errors_in(report) == 0

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from cluster.config import DuplicatesSettings, Settings
+from cluster.duplicate_store import ConfirmedPair
 from cluster.local import LocalCluster
 from cluster.registry import Registry
 from serve_app.cli.main import cli
@@ -196,3 +197,65 @@ def test_vectors_have_a_part_where_there_are_any(tmp_path: Path) -> None:
     likeness = {one["id"]: one["likeness"]["vectors"] for one in answer["compared"]}
     assert answer["vectors"] == "used"
     assert likeness["kb:older"] > 0.8 > likeness["kb:other"]
+
+
+def test_search_shows_one_of_a_confirmed_pair_until_it_is_taken_back(support: Endpoint) -> None:
+    def hits(role: str = "reader") -> dict[str, list[str] | None]:
+        answer = support.search("large files at 99 percent", role=role, k=20).json()
+        return {hit["id"]: hit.get("duplicates") for hit in answer["hits"]}
+
+    assert hits()["kb:stops"] is None
+    writer = support.headers("writer")
+    support.client.put("/v1/duplicates/kb:stops", json={"canonical": "kb:hangs"}, headers=writer)
+    found = hits()
+    assert "kb:stops" not in found
+    assert found["kb:hangs"] == ["kb:stops"]
+    why = support.post("/v1/explain", {"query": "large files at 99 percent", "k": 20, "id": "kb:stops"}).json()
+    assert (why["outcome"], why["shown_instead"]) == ("duplicate", "kb:hangs")
+    where = ["--url", str(support.client.base_url), "--token", support.token("reader")]
+    told = CliRunner().invoke(cli, ["explain", "large files at 99 percent", "kb:stops", *where], env={"COLUMNS": "200"})
+    assert told.exit_code == 0, told.output
+    assert "Shown instead: kb:hangs" in told.stdout
+    # What was left out is still there.
+    assert support.client.get("/v1/records/kb:stops", headers=support.headers("reader")).status_code == 200
+    support.client.delete("/v1/duplicates/kb:stops", headers=writer)
+    assert hits()["kb:stops"] is None
+
+
+def test_a_record_that_the_caller_does_not_see_takes_nothing_away_and_is_not_named(support: Endpoint) -> None:
+    control = support.services.control
+    hidden, seen = (asyncio.run(control.record(one)) for one in (f"kb:{SENTINEL}_admin", "kb:stops"))
+    assert hidden is not None
+    assert seen is not None
+    query = "large files stop at 99 percent of the upload"
+    before = support.search(query, k=20).json()
+    pair = ConfirmedPair(
+        duplicate=seen.id,
+        canonical=hidden.id,
+        tenant="acme",
+        duplicate_hash=seen.search_text_hash,
+        canonical_hash=hidden.search_text_hash,
+        subject="someone",
+        at="2026-01-01T00:00:00Z",
+    )
+    asyncio.run(control.confirm_duplicate(pair))
+    after = support.search(query, k=20)
+    assert SENTINEL not in after.text
+    assert after.json()["hits"] == before["hits"]
+    assert after.json()["spent"] == before["spent"]
+
+
+def test_a_record_never_comes_to_stand_for_itself(support: Endpoint) -> None:
+    def confirm(duplicate: str, canonical: str) -> httpx.Response:
+        return support.client.put(
+            f"/v1/duplicates/{duplicate}", json={"canonical": canonical}, headers=support.headers("writer")
+        )
+
+    assert confirm("kb:stops", "kb:hangs").status_code == 200
+    assert confirm("kb:hangs", "kb:older").status_code == 200
+    for duplicate, canonical in (("kb:hangs", "kb:stops"), ("kb:older", "kb:stops"), ("kb:older", "kb:hangs")):
+        refused = confirm(duplicate, canonical)
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "canonical")
+    # Another word on the same record takes the place of the former one.
+    assert confirm("kb:hangs", "kb:other").status_code == 200
+    assert confirm("kb:older", "kb:stops").status_code == 200

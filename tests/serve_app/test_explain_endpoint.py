@@ -1,6 +1,7 @@
 """``POST /v1/explain``: one outcome each, over a catalogue in which the right one is known."""
 
 from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
 
@@ -46,6 +47,43 @@ def test_an_outranked_record_shows_its_rank_and_the_score_it_missed(ranked: Endp
     assert (why["outcome"], why["k"], why["rank"]) == ("outranked", 2, 5)
     assert why["kth_score"] == hits[1]["score"]
     assert why["score"] == hits[4]["score"] < hits[1]["score"]
+
+
+def test_an_outranked_record_stands_beside_the_last_one_shown_feature_by_feature(ranked: Endpoint) -> None:
+    hits = ranked.search("rotate the certificate of the gateway", explain=True, k=2).json()["hits"]
+    why = explain(ranked, "net:d", k=2)
+    assert why["ahead"] == [{"id": hit["id"], "rank": hit["rank"], "score": hit["score"]} for hit in hits]
+    versus: Any = why["versus"]
+    last = hits[-1]
+    assert (versus["id"], versus["rank"], versus["score"]["other"]) == (last["id"], 2, last["score"])
+    assert versus["score"]["own"] == why["score"]
+    # Every part of both scores stands there, and they explain the whole difference.
+    for side, parts in (("own", why["parts"]), ("other", last["parts"])):
+        held = {pair["term"]: pair[side] for pair in versus["terms"] if pair[side]}
+        assert held == {part["term"]: {key: part[key] for key in part if key != "term"} for part in cast("Any", parts)}
+    leads = [pair["lead"] for pair in versus["terms"]]
+    assert leads == sorted(leads, reverse=True)
+    assert sum(leads) + versus["bonus"]["lead"] + versus["similarity"]["lead"] == versus["score"]["lead"] > 0
+    # It shows the certificate too, but rotates nothing.
+    assert versus["terms"][0]["own"] is None
+    assert next(pair for pair in versus["terms"] if pair["term"] == "certif")["own"] is not None
+
+
+def test_only_what_was_ranked_behind_is_compared(ranked: Endpoint) -> None:
+    for record_id, body in (
+        ("net:a", {}), ("other:x", {}), ("net:a", {"narrow": {"namespaces": "other"}}),
+        ("net:long", {"budget": {"evidence_tokens": 60}}),
+    ):  # fmt: skip
+        why = explain(ranked, record_id, **body)
+        assert (why["ahead"], why["versus"]) == ([], None)
+
+
+def test_records_that_the_caller_may_not_see_stand_beside_nothing(ranked: Endpoint) -> None:
+    # Globex's record scores as the best ones do; acme's explanations are as if it were not there.
+    for k in (1, 2, 3, 4):
+        why = explain(ranked, "net:d", k=k)
+        assert "net:z" not in str(why)
+        assert len(cast("Any", why["ahead"])) == k
 
 
 def test_a_record_beyond_the_ranked_ones_is_outranked_without_a_rank(ranked: Endpoint) -> None:

@@ -104,6 +104,17 @@ def test_parity_of_every_flag_stands_in_the_status_and_in_the_metrics(running: E
     assert 'shortlist_shadow_total{flag="indexed_candidate_retrieval",outcome="different"} 0.0' in figures
 
 
+def test_the_metrics_count_the_searches_that_each_flag_held_for(tmp_path: Path) -> None:
+    settings = settings_with(tmp_path, "{rollout_percent: {progressive_schema_loading: 40}}")
+    with served(services_over(settings.home, CATALOGUE, settings=settings)) as endpoint:
+        answers = [endpoint.search(f"send mail {number}").json()["flags"] for number in range(20)]
+        figures = endpoint.client.get("/metrics", headers=endpoint.headers("admin")).text
+    assert 0 < sum(flags["progressive_schema_loading"] for flags in answers) < 20
+    for flag in Flag:
+        held = sum(flags[flag.value] for flags in answers)
+        assert f'shortlist_flags_held_total{{flag="{flag.value}"}} {float(held)}' in figures
+
+
 def test_a_refused_search_has_no_shadow(running: Endpoint) -> None:
     assert running.search("send mail", k=10_000).status_code == 422
     assert not any(flag["compared"] + flag["skipped"] for flag in status_of(running)["flags"]["flags"].values())

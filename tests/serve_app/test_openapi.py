@@ -46,7 +46,8 @@ def test_an_answer_has_exactly_the_fields_that_are_described(endpoint: Endpoint,
     answer = endpoint.search("send an email", explain=True, format="mcp").json()
     schemas = document["components"]["schemas"]
     assert set(answer) == set(schemas["Answer"]["properties"])
-    assert set(answer["hits"][0]) == set(schemas["HitView"]["properties"])
+    # A record is cut where room ran short, and stands for others where somebody confirmed it.
+    assert set(answer["hits"][0]) == set(schemas["HitView"]["properties"]) - {"cut", "duplicates"}
     assert set(answer["hits"][0]["record"]) <= set(schemas["EvidenceView"]["properties"])
     explained = endpoint.post("/v1/explain", {"query": "send an email", "id": "mail:send_email"}).json()
     assert set(explained) == set(schemas["Explanation"]["properties"])

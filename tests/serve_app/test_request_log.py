@@ -1,19 +1,24 @@
 """The request log as an operator reads it: a real endpoint, a real file, one line a request."""
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from pydantic import TypeAdapter
 
 from cluster.config import LogSettings, Settings
+from cluster.flags import Flag
+from cluster.router import Router
 from cluster.shard_map import ShardMap
 from serve_app.access import ACCESS
+from serve_app.exchange import Message
+from serve_app.ingress import build_asgi
 from serve_app.problems import Code
 from serve_app.pseudonyms import Of, Pseudonyms
 from serve_app.request_log import FILE_NAME, AnswerLine, RequestLine, RequestLog, SearchLine
@@ -60,6 +65,8 @@ def test_a_search_is_one_line_with_its_counts_limits_timings_and_pseudonyms(tmp_
     assert (line["request_id"], line["route"], line["status"]) == (answer["request_id"], "/v1/search", 200)
     assert (line["outcome"], search["narrowed"]) == ("hits", ["kinds", "namespaces"])
     assert search["limits"]["candidate_k"] == 20
+    assert search["flags"] == [name for name, holds in answer["flags"].items() if holds]
+    assert set(search["flags"]) <= {flag.value for flag in Flag}
     assert search["answer"]["hits"] == [log.pseudonyms.of(Of.RECORD, hit["id"]) for hit in answer["hits"]]
     assert len(search["answer"]["hits"]) == 2
     assert search["answer"]["timings_ms"] == answer["timings_ms"]
@@ -171,3 +178,40 @@ def test_metrics_count_stages_evidence_and_lost_lines(tmp_path: Path) -> None:
     assert 'shortlist_search_records_count{stage="matched"} 2.0' in text
     # The line of the first search may have come after the end, too: a response does not wait for its line.
     assert re.search(r'shortlist_log_lines_lost_total\{cause="overflow"\} [12]\.0', text)
+
+
+def test_a_request_that_the_server_breaks_off_has_its_line_and_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As Ray Serve does it once the caller has gone; uvicorn lets a request go on to its end.
+    with logged(tmp_path) as log:
+        begun = asyncio.Event()
+
+        async def never(*_: object) -> NoReturn:
+            begun.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b'{"query": "send an email"}'}
+
+        async def send(message: Message) -> None:
+            raise AssertionError(message)
+
+        async def break_off() -> None:
+            headers = [(name.encode(), value.encode()) for name, value in log.endpoint.headers("reader").items()]
+            scope = {"type": "http", "method": "POST", "path": "/v1/search", "headers": headers}
+            asking = asyncio.ensure_future(build_asgi(log.endpoint.services)(scope, receive, send))
+            await begun.wait()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+
+        monkeypatch.setattr(Router, "search", never)
+        asyncio.run(break_off())
+        text = log.endpoint.client.get("/metrics", headers=log.endpoint.headers("admin")).text
+    line, _ = log.lines()
+    assert (line["route"], line["status"], line["outcome"]) == ("/v1/search", 0, "client_gone")
+    assert line["search"]["answer"] is None
+    assert 'shortlist_requests_total{outcome="client_gone",route="/v1/search"} 1.0' in text
+    assert log.endpoint.services.admission.at_work == 0

@@ -6,6 +6,7 @@ from typing import Final
 import httpx
 import pytest
 
+from serve_app.haproxy import ARRIVAL_HEADER
 from tests.endpoint import Endpoint, endpoint_over, tool
 
 LIMITS: Final = {
@@ -28,7 +29,8 @@ def test_an_answer_has_hits_budget_coverage_plan_and_proof(endpoint: Endpoint) -
     first = answer["hits"][0]
     assert list(answer) == [
         "request_id", "kind", "hits", "miss", "plan", "budget", "spent", "coverage", "truncated", "exact",
-        "doubt", "vectors", "adaptive_k", "flags", "index_position", "ranker", "timings_ms",
+        "doubt", "narrower_try", "vectors", "adaptive_k", "flags", "index_position", "ranker", "tokens_by",
+        "timings_ms",
     ]  # fmt: skip
     assert (answer["kind"], answer["miss"], answer["exact"], answer["truncated"]) == ("hits", None, True, False)
     assert (first["rank"], first["id"], first["form"]) == (1, "mail:send_email", "full")
@@ -200,6 +202,7 @@ SPENT_UNDER: Final = (
         {"x-session-id": "x"},
         {"grpc-timeout": "99S"},
         {"timeout-ms": "60000", "x-shortlist-budget": "candidate_k=9999"},
+        *({ARRIVAL_HEADER: stamp} for stamp in ("9" * 16, "-1", "1e309", "")),
     ],
 )
 def test_no_header_changes_an_answer(endpoint: Endpoint, headers: dict[str, str]) -> None:

@@ -30,6 +30,10 @@ REPLICA = _listener(37589, "0.0.0.0", "ray::ServeRepli")  # noqa: S104 -- not bo
             ),
         ),
         ((_listener(8900, "::", "haproxy"),), "All listeners are on loopback but 8900 (haproxy)."),
+        (
+            (_listener(41043, "192.0.2.2", "ray::ShardActor"),),
+            "All listeners are on loopback but 41043 (a shard, which answers only to a secret of this run).",
+        ),
         ((), "The listeners cannot be told here."),
     ],
 )

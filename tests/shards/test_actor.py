@@ -1,5 +1,6 @@
 """The actor's own part: snapshots are written beside the calls, from the state at which they were begun."""
 
+import asyncio
 import gc
 import threading
 import time
@@ -7,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import ray
 
+from cluster.shard_socket import ShardSocket
 from shards import snapshot
 from shards.actor import ShardActor
+from shards.door import DoorClosed
 from shards.errors import MalformedMessage
 from shards.index import ShardIndex
-from shards.messages import Document, DocumentRequest, NewVector
+from shards.messages import Document, DocumentRequest, NewVector, ShardHits, ShardStatus
 from shards.packing import pack_queries, pack_requests, unpack_documents, unpack_hits
 from shards.shard import Shard
 from tests.shards.makers import loaded, plain, query, record, upsert
@@ -89,3 +93,42 @@ def test_a_loaded_shard_answers_in_bytes_and_is_set_aside_from_garbage_collectio
     for method in (actor.search, actor.documents):
         with pytest.raises(MalformedMessage):
             method(b"no message")
+
+
+def test_routers_come_by_the_door_and_the_shard_does_one_thing_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray.util, "get_node_ip_address", lambda: "127.0.0.1")
+    actor = _loaded()
+    address = actor.open_door()
+    assert actor.open_door() == address
+    asked = query("old")
+    lives: list[ShardStatus] = []
+    sign_of_life = threading.Thread(target=lambda: lives.append(actor.status()))
+
+    async def story() -> tuple[ShardHits, ...]:
+        client = ShardSocket(0, address, lambda _: None)
+        search = asyncio.create_task(client.search((asked,)))
+        await asyncio.sleep(0.3)
+        # A call of Ray's that does not come to its end holds up the door and the sign of life alike.
+        assert not search.done()
+        assert lives == []
+        actor._turn.__exit__(None, None, None)
+        return await search
+
+    actor._turn.__enter__()
+    sign_of_life.start()
+    (hits,) = asyncio.run(story())
+    sign_of_life.join(10)
+    assert plain(hits) == plain(*loaded([OLD]).search((asked,)))
+    assert [one.ready for one in lives] == [True]
+
+
+def test_a_shard_whose_door_is_shut_shows_no_sign_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray.util, "get_node_ip_address", lambda: "127.0.0.1")
+    actor = _loaded()
+    actor.open_door()
+    assert actor.status().ready
+    assert actor._door is not None
+    actor._door.close()
+    actor._door._listening.join(10)
+    with pytest.raises(DoorClosed, match="shard 0"):
+        actor.status()

@@ -19,6 +19,7 @@ from shards.messages import (
     ScoreMix,
     ShardHits,
     ShardQuery,
+    Twin,
     VectorQuery,
 )
 from shards.packing import (
@@ -100,6 +101,9 @@ def queries(draw: st.DrawFn) -> ShardQuery:
 
 near_terms = st.builds(NearTerm, position=counts, term=texts, likeness=counts, frequency=counts, spoken=st.booleans())
 
+labels = st.tuples(texts, texts, texts)
+twins = st.builds(Twin, duplicate=texts, canonical=texts, own=labels, its=labels)
+
 
 @st.composite
 def answers(draw: st.DrawFn) -> ShardHits:
@@ -129,6 +133,7 @@ def answers(draw: st.DrawFn) -> ShardHits:
         near=tuple(draw(st.lists(near_terms, max_size=2))),
         near_expired=draw(st.booleans()),
         bodies=tuple(draw(st.lists(st.binary(max_size=9), max_size=n_rows))),
+        twins=tuple(draw(st.lists(twins, max_size=n_rows))),
     )
 
 
@@ -199,6 +204,7 @@ HITS = pack_hits(
             values=np.ones((2, 1, 2), np.uint8), bonuses=np.zeros(2, np.int32), likenesses=np.zeros(2, np.int32),
             frequencies=np.array([2]), authorized=2, matched=2, threshold=-1, weights=np.array([7]), seq=1,
             near=(NearTerm(position=0, term="c", likeness=9, frequency=1, spoken=True),), bodies=(b"{}",),
+            twins=(Twin(duplicate="a", canonical="ب", own=("", "1", ""), its=("fa", "2", "p")),),
         ),
     )
 )  # fmt: skip

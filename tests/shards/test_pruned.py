@@ -10,7 +10,7 @@ from shards.bits import bits_of
 from shards.frequency_kernel import add_frequencies
 from shards.messages import MOST_LIKENESS, ScoreMix
 from shards.statistics import WEIGHT_CEILING
-from shards.value_kernel import fill_values
+from shards.value_kernel import fill
 from tests.depth import examples
 from tests.shards.test_kernel import postings_of
 from tests.shards.worlds_of_postings import TERMS, Drawn, drawn_postings, mixes
@@ -72,7 +72,7 @@ def test_values_are_written_where_they_are_wanted(drawn: Drawn, seed: int) -> No
     rows = rng.integers(0, drawn.rows, 9).astype(np.uint16)
     places = rng.permutation(12)[:9]
     values = np.zeros((12, TERMS, 2), np.uint8)
-    fill_values(values, places, rows, drawn.postings, drawn.terms)
+    fill(values, places, rows, drawn.terms, drawn.postings.lists)
     assert values[places].tolist() == kernel.values_of(rows, drawn.postings, drawn.terms).tolist()
     assert not values[np.setdiff1d(np.arange(12), places)].any()
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from cluster.evidence import SUMMARY_TOKENS
+from cluster.cutting import SUMMARY_TOKENS
 from cluster.importers.passages.blocks import Block, Shape
 from cluster.importers.passages.sections import Section
 from cluster.tokens import estimate_tokens
