@@ -12,16 +12,18 @@ import numpy.typing as npt
 
 from shards import frequency_kernel
 from shards.addresses import addresses_of
-from shards.bits import Bits, bits_of
+from shards.bits import Bits, bits_of, contains, mask_of
 from shards.cache import BoundedCache
 from shards.grants import GrantLists
-from shards.mask import Mask, admitted
+from shards.mask import ENTRY_BYTES, Mask, NamespaceRows, admitted
 from shards.part import Part
 from shards.postings import Postings
 from shards.scope import Scope
 from shards.segment import Segment
 
-MASK_CACHE_BYTES: Final = 64 << 20
+ROWS_BYTES: Final = 64 << 20
+"""Of each of the two caches: some 6,000 scopes of 75,000 records."""
+
 _Key = tuple[str, int, tuple[int, ...]]
 
 
@@ -30,25 +32,33 @@ class AuthorizedRows:
     """The authorized rows of one part: live rows the principal may see.
 
     Attributes:
-        mask: bool[rows], read-only.
-        bits: the same rows as bits.
-        count: how many they are.
-        numbers: int64[4], ``count``, all rows, address and length of ``bits``: what a ``Sight`` says of them.
+        bits: uint64[words], the rows as bits, read-only.
+        rows: all rows of the part.
+        count: how many are authorized.
+        numbers: int64[4], ``count``, ``rows``, address and length of ``bits``: what a ``Sight`` says of them.
     """
 
-    mask: Mask
     bits: Bits
+    rows: int
     count: int
     numbers: npt.NDArray[np.int64]
 
     @classmethod
     def of(cls, mask: Mask) -> Self:
-        """The rows of a mask, which nobody may change from now on."""
-        mask.flags.writeable = False
+        """The rows of a mask."""
         bits, count = bits_of(mask), int(np.count_nonzero(mask))
-        return cls(
-            mask=mask, bits=bits, count=count, numbers=np.array([count, len(mask), *addresses_of((bits,))], np.int64)
-        )
+        bits.flags.writeable = False
+        numbers = np.array([count, len(mask), *addresses_of((bits,))], np.int64)
+        return cls(bits=bits, rows=len(mask), count=count, numbers=numbers)
+
+    @property
+    def mask(self) -> Mask:
+        """bool[rows], the same rows, made anew at each call: bits take an eighth of the memory of what is kept."""
+        return mask_of(self.bits, self.rows)
+
+    def holds(self, row: int) -> bool:
+        """Whether a row is among them."""
+        return bool(contains(self.bits, row))
 
     def frequencies(self, postings: Postings, terms: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """int64[n_terms]: authorized records that hold each dictionary row; 0 for row -1.
@@ -56,39 +66,39 @@ class AuthorizedRows:
         They are not kept: to count them takes as long as to look them up.
         """
         counts = np.zeros(len(terms), np.int64)
-        frequency_kernel.add_frequencies(counts, postings, terms, self.bits, self.count, len(self.mask))
+        frequency_kernel.add_frequencies(counts, postings, terms, self.bits, self.count, self.rows)
         return counts
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
-        return self.mask.nbytes + self.bits.nbytes
+        return self.bits.nbytes
 
 
 class Authorizer:
     """Computes and keeps authorized rows; shared by all generations of a shard's index."""
 
-    def __init__(self, ceiling_bytes: int = MASK_CACHE_BYTES) -> None:
-        self._masks: BoundedCache[_Key, Mask] = BoundedCache(ceiling_bytes)
-        self._rows: BoundedCache[_Key, AuthorizedRows] = BoundedCache(ceiling_bytes)
+    def __init__(self, ceiling_bytes: int = ROWS_BYTES) -> None:
+        self._admitted: BoundedCache[_Key, AuthorizedRows] = BoundedCache(ceiling_bytes)
+        self._live: BoundedCache[_Key, AuthorizedRows] = BoundedCache(ceiling_bytes)
+        self._namespaces = NamespaceRows()
 
     def authorize(self, scope: Scope, part: Part, lists: GrantLists) -> AuthorizedRows:
         """The rows of ``part`` that ``scope`` admits at this state of the grant lists."""
+        if part.live is None:
+            return self._of_segment(scope, part.segment, lists)
         key = (scope.fingerprint, part.uid, lists.versions(scope))
-        found = self._rows.get(key)
+        found = self._live.get(key)
         if found is None:
-            mask = self._mask(scope, part.segment, lists)
-            if part.live is not None:
-                mask = mask & part.live
-            found = AuthorizedRows.of(mask)
-            self._rows.put(key, found, found.nbytes)
+            found = AuthorizedRows.of(self._of_segment(scope, part.segment, lists).mask & part.live)
+            self._live.put(key, found, found.nbytes + ENTRY_BYTES)
         return found
 
-    def _mask(self, scope: Scope, segment: Segment, lists: GrantLists) -> Mask:
+    def _of_segment(self, scope: Scope, segment: Segment, lists: GrantLists) -> AuthorizedRows:
+        """The same, whether the rows are live or not."""
         key = (scope.fingerprint, segment.uid, lists.versions(scope))
-        mask = self._masks.get(key)
-        if mask is None:
-            mask = admitted(scope, segment, lists)
-            mask.flags.writeable = False
-            self._masks.put(key, mask, len(mask))
-        return mask
+        found = self._admitted.get(key)
+        if found is None:
+            found = AuthorizedRows.of(admitted(scope, segment, lists, self._namespaces))
+            self._admitted.put(key, found, found.nbytes + ENTRY_BYTES)
+        return found

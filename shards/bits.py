@@ -39,6 +39,12 @@ def bits_of(mask: npt.NDArray[np.bool_]) -> Bits:
     return bits
 
 
+def mask_of(bits: Bits, rows: int) -> npt.NDArray[np.bool_]:
+    """bool[rows]: the mask that ``bits_of`` made these of."""
+    octets = bits.astype(np.dtype("<u8"), copy=False).view(np.uint8)
+    return np.unpackbits(octets, count=rows, bitorder="little").view(np.bool_)
+
+
 @intrinsic
 def ones(_context: object, _word: object) -> object:
     """How many bits of a word are set."""

@@ -45,7 +45,7 @@ class View:
     def place(self, record_id: str) -> int:
         """Ordinal of an authorized record, or -1 for any other."""
         ordinal = self.part.segment.ordinal_of(record_id)
-        return ordinal if ordinal >= 0 and self.authorized.mask[ordinal] else -1
+        return ordinal if ordinal >= 0 and self.authorized.holds(ordinal) else -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -86,14 +86,14 @@ def candidates(view: View, asked: Asked, floor: int, expired: Expired) -> Candid
         OutOfTimeError: if the time runs out.
     """
     stop_if(expired)
-    compared, mask = view.compared, view.authorized.mask
+    compared = view.compared
     if compared is None:
         top, matched = _pruned(view, asked, view.bonus, floor)
         return Candidates(top=top, matched=matched, embedded=0, approximate=False)
     by_graph = _asks_a_graph(compared, view.authorized, asked.n)
     if by_graph and (near := _near(compared, view.authorized, asked.n)) is not None:
         return _proposed(view, compared, asked, near)
-    likenesses, embedded = compared.vectors.likenesses(compared.query, mask, expired)
+    likenesses, embedded = compared.vectors.likenesses(compared.query, view.authorized.mask, expired)
     alike = np.int32(asked.mix.similarity) * likenesses
     base = view.bonus + alike if len(view.bonus) else alike
     top, matched = _pruned(view, asked, base, floor)
@@ -118,13 +118,14 @@ def _near(compared: Compared, authorized: AuthorizedRows, wanted: int) -> npt.ND
     asked = graph.rows_to_ask(wanted, authorized.count, vectors.graph.count, vectors.dims)
     if asked == 0:
         return None
-    near = np.zeros(len(authorized.mask), np.bool_)
+    mask = authorized.mask
+    near = np.zeros(len(mask), np.bool_)
     near[vectors.graph.nearest(compared.query.values, asked)] = True
-    near &= authorized.mask
+    near &= mask
     if np.count_nonzero(near) < wanted:
         return None
     # Rows whose vector came after the graph are few; all of them are looked at.
-    near |= authorized.mask & vectors.present & ~vectors.graph.held
+    near |= mask & vectors.present & ~vectors.graph.held
     return near
 
 

@@ -76,10 +76,17 @@ class Column:
 
     def where(self, admits: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
         """bool[rows]: whose value ``admits`` accepts; asked once per distinct value."""
-        lut = np.fromiter(map(admits, self.values), np.bool_, len(self.values))
+        return self.rows_with(self.decided(admits))
+
+    def decided(self, admits: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+        """bool[values]: which values ``admits`` accepts."""
+        return np.fromiter(map(admits, self.values), np.bool_, len(self.values))
+
+    def rows_with(self, admitted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """bool[rows]: whose value is one of those that ``admitted`` (bool[values]) says."""
         if len(self.codes) == 0:
-            return np.full(self.rows, bool(lut.any()))
-        return lut[self.codes]
+            return np.full(self.rows, bool(admitted.any()))
+        return admitted[self.codes]
 
     def rows_of(self, code: int) -> npt.NDArray[np.int64]:
         """Ascending rows whose value stands at ``code`` of ``values``."""

@@ -124,7 +124,7 @@ class ShardIndex:
     def _document(record_id: str, authorized: Iterable[tuple[Part, AuthorizedRows]]) -> Document | None:
         for part, rows in authorized:
             ordinal = part.segment.ordinal_of(record_id)
-            if ordinal >= 0 and rows.mask[ordinal]:
+            if ordinal >= 0 and rows.holds(ordinal):
                 version = int(part.segment.versions[ordinal])
                 return Document(id=record_id, version=version, body=part.segment.documents.body(ordinal))
         return None

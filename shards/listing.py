@@ -28,7 +28,7 @@ def _matching(request: ListingRequest, part: Part, rows: AuthorizedRows) -> Mask
     if not request.terms:
         return rows.mask
     postings = part.segment.postings
-    holds = np.zeros(len(rows.mask), np.bool_)
+    holds = np.zeros(rows.rows, np.bool_)
     for row in postings.rows.of(request.terms).tolist():
         if row >= 0:
             holds[postings.ordinals_of(row)] = True

@@ -4,11 +4,13 @@ Default deny: without a grant that admits it, a row is out. Live and tombstoned 
 """
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 
+from shards.cache import BoundedCache
 from shards.columns import Field
 from shards.grants import GrantLists
 from shards.record import Status
@@ -16,25 +18,49 @@ from shards.scope import Denial, Grant, Narrowing, Scope
 from shards.segment import Segment
 from shards.utf8 import encoded
 
+NAMESPACES_BYTES: Final = 16 << 20
+
+ENTRY_BYTES: Final = 512
+"""What an entry of a cache costs beside its array: key and objects."""
+
 Mask = npt.NDArray[np.bool_]
 
 
-def admitted(scope: Scope, segment: Segment, lists: GrantLists) -> Mask:
+class NamespaceRows:
+    """Rows by patterns of namespaces. What patterns admit is remembered, because all callers of a role ask the same.
+
+    A catalogue has thousands of namespaces, so that they cost more than all other clauses of a scope together.
+    """
+
+    def __init__(self, ceiling_bytes: int = NAMESPACES_BYTES) -> None:
+        self._decided: BoundedCache[tuple[int, frozenset[str]], Mask] = BoundedCache(ceiling_bytes)
+
+    def of(self, patterns: frozenset[str], segment: Segment) -> Mask:
+        """bool[rows]: in a namespace that any pattern matches; ``Grant.namespaces`` says how."""
+        column, key = segment.columns[Field.NAMESPACE], (segment.uid, patterns)
+        decided = self._decided.get(key)
+        if decided is None:
+            decided = column.decided(_namespace_test(patterns))
+            self._decided.put(key, decided, decided.nbytes + ENTRY_BYTES * (1 + len(patterns)))
+        return column.rows_with(decided)
+
+
+def admitted(scope: Scope, segment: Segment, lists: GrantLists, namespaces: NamespaceRows) -> Mask:
     """bool[rows]: enabled, admitted by any grant, matched by no denial, and inside every narrowing."""
     mask = np.zeros(len(segment), np.bool_)
     for grant in scope.grants:
-        mask |= _granted(grant, segment, lists)
+        mask |= _granted(grant, segment, lists, namespaces)
     if not mask.any():
         return mask
     mask &= segment.columns[Field.STATUS].where(lambda status: status == Status.ENABLED)
     for denial in scope.denials:
-        mask &= ~_denied(denial, segment)
-    for part in _narrowed(scope.narrowing, segment, lists):
+        mask &= ~_denied(denial, segment, namespaces)
+    for part in _narrowed(scope.narrowing, segment, lists, namespaces):
         mask &= part
     return mask
 
 
-def _granted(grant: Grant, segment: Segment, lists: GrantLists) -> Mask:
+def _granted(grant: Grant, segment: Segment, lists: GrantLists, namespaces: NamespaceRows) -> Mask:
     columns = segment.columns
     mask = columns[Field.TENANT].where(lambda tenant: tenant in grant.tenants)
     if not mask.any():
@@ -43,7 +69,7 @@ def _granted(grant: Grant, segment: Segment, lists: GrantLists) -> Mask:
     mask &= columns[Field.MODES].where(lambda modes: not (names := orjson.loads(modes)) or grant.mode in names)
     mask &= columns[Field.SIDE_EFFECT].where(lambda effect: effect in grant.side_effects)
     if grant.namespaces is not None:
-        mask &= columns[Field.NAMESPACE].where(_namespace_test(grant.namespaces))
+        mask &= namespaces.of(grant.namespaces, segment)
     if grant.ids is not None:
         mask &= _rows_with_ids(grant.ids, segment)
     if grant.grant_list is not None:
@@ -51,14 +77,14 @@ def _granted(grant: Grant, segment: Segment, lists: GrantLists) -> Mask:
     return mask
 
 
-def _denied(denial: Denial, segment: Segment) -> Mask:
+def _denied(denial: Denial, segment: Segment, namespaces: NamespaceRows) -> Mask:
     mask = _rows_with_ids(denial.ids, segment)
     if denial.namespaces:
-        mask |= segment.columns[Field.NAMESPACE].where(_namespace_test(denial.namespaces))
+        mask |= namespaces.of(denial.namespaces, segment)
     return mask
 
 
-def _narrowed(narrowing: Narrowing, segment: Segment, lists: GrantLists) -> Iterable[Mask]:
+def _narrowed(narrowing: Narrowing, segment: Segment, lists: GrantLists, namespaces: NamespaceRows) -> Iterable[Mask]:
     exact = (
         (Field.KIND, narrowing.kinds),
         (Field.PRODUCT, narrowing.products),
@@ -71,7 +97,7 @@ def _narrowed(narrowing: Narrowing, segment: Segment, lists: GrantLists) -> Iter
         if wanted is not None:
             yield segment.columns[field].where(wanted.__contains__)
     if narrowing.namespaces is not None:
-        yield segment.columns[Field.NAMESPACE].where(_namespace_test(narrowing.namespaces))
+        yield namespaces.of(narrowing.namespaces, segment)
     if narrowing.ids is not None:
         yield _rows_with_ids(narrowing.ids, segment)
     if narrowing.grant_list is not None:

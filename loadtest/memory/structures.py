@@ -51,4 +51,4 @@ def _sizes(part: Part) -> dict[str, int]:
 
 def _mask_bytes(index: ShardIndex) -> int:
     scope = scope_of(Share.THIRD)
-    return sum(index.authorizer.authorize(scope, part, index.lists).mask.nbytes for part in index.parts)
+    return sum(index.authorizer.authorize(scope, part, index.lists).nbytes for part in index.parts)

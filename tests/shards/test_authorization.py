@@ -5,6 +5,7 @@ import pytest
 
 from shards.authorization import Authorizer
 from shards.grants import GrantLists
+from shards.mask import NamespaceRows
 from shards.part import Part
 from shards.scope import Scope
 from shards.segment_builder import SegmentBuilder
@@ -67,4 +68,34 @@ def test_masks_are_read_only(part: Part) -> None:
     for one in (part, part.without(["r0"])):
         authorized = Authorizer().authorize(EVERYTHING, one, GrantLists())
         with pytest.raises(ValueError, match="read-only"):
-            authorized.mask[0] = True
+            authorized.bits[0] = 0
+
+
+def test_the_mask_says_what_the_bits_say(part: Part) -> None:
+    scope = Scope(grants=(replace(ALL, ids=frozenset({"r0", "r3"})),))
+    authorized = Authorizer().authorize(scope, part.without(["r3"]), GrantLists())
+    assert authorized.mask.tolist() == [True, False, False, False]
+    assert [authorized.holds(row) for row in range(4)] == [True, False, False, False]
+    assert (authorized.count, authorized.rows) == (1, 4)
+
+
+def test_more_callers_than_a_large_cache_of_masks_would_hold_are_kept() -> None:
+    builder = SegmentBuilder()
+    for number in range(4_096):
+        builder.add(record(f"r{number}", "dapo", namespace=f"srv/{number}"), b"")
+    part, authorizer = Part.of(builder.build()), Authorizer(ceiling_bytes=2 << 20)
+    scopes = [Scope(grants=(replace(ALL, permissions=frozenset({f"p{number}"})),)) for number in range(1_000)]
+    first = [authorizer.authorize(scope, part, GrantLists()) for scope in scopes]
+    assert all(authorizer.authorize(one, part, GrantLists()) is held for one, held in zip(scopes, first, strict=True))
+
+
+def test_patterns_are_decided_once_for_all_callers_of_a_role_and_anew_for_each_segment() -> None:
+    namespaces = NamespaceRows()
+    for names in (("srv/a", "srv/b", "other"), ("other", "srv/c")):
+        builder = SegmentBuilder()
+        for number, name in enumerate(names):
+            builder.add(record(f"r{number}", "dapo", namespace=name), b"")
+        segment = builder.build()
+        for _ in range(2):
+            found = namespaces.of(frozenset({"srv/*", "srv/b"}), segment).tolist()
+            assert found == [name.startswith("srv/") for name in names]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from shards.grants import GrantLists
-from shards.mask import admitted
+from shards.mask import NamespaceRows, admitted
 from shards.record import Access, Kind, Record, SideEffect, Status
 from shards.scope import Denial, Narrowing, Scope
 from shards.segment_builder import SegmentBuilder
@@ -19,7 +19,7 @@ def seen(scope: Scope, *records: Record, lists: dict[str, tuple[str, ...]] | Non
     for one in records:
         builder.add(one, one.to_json())
     segment = builder.build()
-    mask = admitted(scope, segment, GrantLists().changed(lists or {}, 1))
+    mask = admitted(scope, segment, GrantLists().changed(lists or {}, 1), NamespaceRows())
     return [record_id for record_id, visible in zip(segment.ids, mask.tolist(), strict=True) if visible]
 
 
