@@ -412,6 +412,11 @@ class BudgetsSettings(StrictModel):
         values: BudgetSettings = getattr(self, kind.value)
         return Budget(**values.model_dump())
 
+    @property
+    def longest_ms(self) -> int:
+        """The longest time that any budget allows."""
+        return max(self.of(kind).timeout_ms for kind in Kind)
+
 
 class TokenSettings(StrictModel):
     """How the tokens of evidence are counted."""

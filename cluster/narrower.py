@@ -17,8 +17,9 @@ from cluster.query import AnalyzedRequest
 from cluster.ranker import Ranker
 from cluster.ranking import cut_then_ranked
 from cluster.retrieval import Retrieved, bodies_of
+from cluster.rounds import bodies_by_row
 from shards.analysis.marks import ACTION, CONCEPT
-from shards.messages import ScoreMix, ShardHits, ShardQuery
+from shards.messages import ScoreMix, ShardQuery
 from shards.scope import Narrowing, Scope
 from shards.statistics import FULL_WEIGHT
 
@@ -90,7 +91,7 @@ class Narrower:
             bodies_of(request.budget.evidence_k, len(lanes)),
         )
         replies = await ask_shards(late, query, deadline)
-        return _merged(request, found, narrow, replies, ranker)
+        return _merged(request, found, narrow, mix, replies, ranker=ranker)
 
     def _weights(self, scope: Scope, question: AnalyzedRequest) -> dict[str, int]:
         """What each term of a question weighed when this very scope was last asked for it, or is taken to weigh."""
@@ -145,7 +146,7 @@ def timeout_advice(request: SearchRequest, found: Retrieved) -> str:
 
 
 def _query(
-    request: SearchRequest, question: AnalyzedRequest, mix: ScoreMix, weights: Sequence[int], shards: int
+    request: SearchRequest, question: AnalyzedRequest, mix: ScoreMix, weights: Sequence[int], bodies: int
 ) -> ShardQuery:
     return ShardQuery(
         scope=request.scope,
@@ -161,18 +162,26 @@ def _query(
         remaining_ms=request.deadline.remaining_ms(),
         min_seq=request.min_seq,
         # There is hardly time to fetch them.
-        bodies=bodies_of(request.budget.evidence_k, shards),
+        bodies=bodies,
     )
 
 
 def _merged(
-    request: SearchRequest, found: Retrieved, question: AnalyzedRequest, replies: Replies, ranker: Ranker
+    request: SearchRequest,
+    found: Retrieved,
+    question: AnalyzedRequest,
+    mix: ScoreMix,
+    replies: Replies,
+    *,
+    ranker: Ranker,
 ) -> Retrieved:
     """What the try found, in the place of nothing; gaps and what was searched stay as they were."""
     k = request.budget.evidence_k
     hits = {shard: within_ceiling(reply, k, request.pinned)[0] for shard, reply in replies.hits.items()}
-    mix = ranker.mix(question)
     pool = merge(hits, question, mix, k, request.pinned)
+    bodies = dict(found.bodies)
+    for reply in hits.values():
+        bodies |= bodies_by_row(reply, k)
     state = VectorState.TIMEOUT if found.vectors.state is VectorState.USED else found.vectors.state
     return replace(
         found,
@@ -181,15 +190,7 @@ def _merged(
         mix=mix,
         vectors=replace(found.vectors, state=state, missing=0),
         rounds=found.rounds + 1,
-        bodies=dict(found.bodies) | _bodies(hits),
+        bodies=bodies,
         narrower_try=True,
         narrower=tuple(hits.values()),
     )
-
-
-def _bodies(replies: Mapping[int, ShardHits]) -> dict[tuple[str, int], bytes]:
-    return {
-        row: body
-        for hits in replies.values()
-        for row, body in zip(zip(hits.ids, hits.versions.tolist(), strict=True), hits.bodies, strict=False)
-    }

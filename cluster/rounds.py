@@ -22,6 +22,12 @@ from shards.messages import ScoreMix, ShardHits, ShardQuery
 logger = logging.getLogger(__name__)
 
 
+def bodies_by_row(hits: ShardHits, most: int) -> dict[tuple[str, int], bytes]:
+    """The documents that came along with the first ``most`` rows, by id and version."""
+    rows = zip(hits.ids, hits.versions[:most].tolist(), strict=False)
+    return dict(zip(rows, hits.bodies, strict=False))
+
+
 class Rounds:
     """The replies to one request, over the lanes it started with.
 
@@ -75,8 +81,7 @@ class Rounds:
             self.hits[shard], surplus = within_ceiling(hits, n, self.kept)
             self._asked[shard] = n
             if hits.bodies:
-                rows = zip(hits.ids, hits.versions[: query.bodies].tolist(), strict=False)
-                self.bodies |= zip(rows, hits.bodies, strict=False)
+                self.bodies |= bodies_by_row(hits, query.bodies)
             self._other_mix.discard(shard)
             if surplus:
                 logger.warning("shard_over_ceiling", extra={"shard": shard, "asked": n, "surplus": surplus})

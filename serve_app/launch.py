@@ -23,7 +23,6 @@ from cluster.config import Settings
 from serve_app import haproxy
 from serve_app import watchdog as watchdog_program
 from serve_app.private_file import create_private_file
-from shards.record import Kind
 
 TOKEN_FILE: Final = "ray.token"  # noqa: S105 -- the name of a file
 _TOKEN_BYTES: Final = 32
@@ -106,9 +105,8 @@ def prepare_environment(settings: Settings, run: Path, ports: Ports) -> dict[str
 
 def _limits(settings: Settings) -> haproxy.Limits:
     """Who has waited as long as the longest budget of a search gets no answer any more."""
-    longest_ms = max(settings.budgets.of(kind).timeout_ms for kind in Kind)
-    http = settings.http
-    return haproxy.Limits(at_work=http.max_ongoing_requests, waiting=http.max_queued_requests, patience_ms=longest_ms)
+    http, patience_ms = settings.http, settings.budgets.longest_ms
+    return haproxy.Limits(at_work=http.max_ongoing_requests, waiting=http.max_queued_requests, patience_ms=patience_ms)
 
 
 _RAY: Final[Mapping[str, str]] = {

@@ -60,8 +60,7 @@ class Services:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budgets", {kind: self.settings.budgets.of(kind) for kind in Kind})
-        longest_ms = max(budget.timeout_ms for budget in self.budgets.values())
-        object.__setattr__(self, "longest_s", longest_ms / 1000)
+        object.__setattr__(self, "longest_s", self.settings.budgets.longest_ms / 1000)
         object.__setattr__(self, "inquiries", Inquiries(self.control))
         object.__setattr__(self, "admission", Admission(self.clock, self.longest_s))
         object.__setattr__(self, "desk", Desk(self.settings.answers))

@@ -6,9 +6,10 @@ For the benchmark only. They share the instance and its shards, and each is a re
 from typing import Any
 
 from cluster.config import Settings
+from loadtest.service.prefix import behind_prefix
 from loadtest.service.systems import LOGGED, QUIET, System
 from serve_app.app import Edge, deployment_of
-from serve_app.exchange import ASGIApp, ASGIScope, Receive, Send
+from serve_app.exchange import ASGIApp
 
 
 class TwinEdge(Edge):
@@ -21,14 +22,7 @@ class TwinEdge(Edge):
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """The real app, which knows no prefix, behind one."""
-        whole, prefix = super().__serve_build_asgi_app__(), self._prefix
-
-        async def without_prefix(scope: ASGIScope, receive: Receive, send: Send) -> None:
-            if scope["type"] == "http":
-                scope = {**scope, "path": scope["path"].removeprefix(prefix), "root_path": ""}
-            await whole(scope, receive, send)
-
-        return without_prefix
+        return behind_prefix(super().__serve_build_asgi_app__(), self._prefix)
 
 
 def build_twins(settings: Settings, supervisor: Any) -> dict[System, Any]:  # noqa: ANN401 -- untyped in Ray

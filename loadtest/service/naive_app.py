@@ -14,10 +14,11 @@ from cluster.errors import ShardUnavailable
 from cluster.fanout import Lane
 from cluster.map_watch import MapWatch
 from loadtest.service.actor_client import ActorClient
+from loadtest.service.prefix import behind_prefix
 from loadtest.service.systems import NAIVE
 from serve_app import app
 from serve_app.app import Edge, deployment_of
-from serve_app.exchange import ASGIApp, ASGIScope, Receive, Send
+from serve_app.exchange import ASGIApp
 from shards.messages import Document, DocumentRequest, ShardHits, ShardQuery
 
 
@@ -53,14 +54,7 @@ class NaiveEdge(Edge):
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """The real app, which knows no prefix, behind one."""
-        whole = super().__serve_build_asgi_app__()
-
-        async def without_prefix(scope: ASGIScope, receive: Receive, send: Send) -> None:
-            if scope["type"] == "http":
-                scope = {**scope, "path": scope["path"].removeprefix(NAIVE.prefix), "root_path": ""}
-            await whole(scope, receive, send)
-
-        return without_prefix
+        return behind_prefix(super().__serve_build_asgi_app__(), NAIVE.prefix)
 
 
 def build_naive(settings: Settings, supervisor: Any) -> Any:  # noqa: ANN401 -- untyped in Ray
