@@ -5,7 +5,7 @@ A caller may lower a ceiling, never raise it. The clock starts at arrival; ``Dea
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final, Self
 
 from cluster.errors import InvalidRequest
@@ -48,6 +48,10 @@ class Budget:
             if value < 1:
                 raise InvalidRequest(f"budget.{spec.name}", str(value), "an integer of at least 1")
 
+    def for_hits(self, k: int) -> Self:
+        """This budget with ``k`` places in the answer; earlier stages have at least as many."""
+        return replace(self, candidate_k=max(self.candidate_k, k), rerank_k=max(self.rerank_k, k), evidence_k=k)
+
     def lowered(self, **asked: int | None) -> Self:
         """This budget with the asked ceilings lowered; later stages never exceed earlier ones.
 
@@ -79,6 +83,10 @@ DEFAULT_BUDGETS: Final = {
         candidate_k=40, rerank_k=12, evidence_k=4, evidence_tokens=2400, evidence_bytes=EVIDENCE_BYTES, timeout_ms=800
     ),
 }
+
+
+MOST_K: Final = {Kind.TOOL: 128, Kind.PASSAGE: 12}
+"""The most hits that a request may name, as far as its mode allows as many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,14 +61,8 @@ def collapsed(request: SearchRequest, ranking: Ranking, replies: Iterable[ShardH
     }
     if not twins:
         return Collapsed(ranking=ranking)
-    k = places = request.budget.evidence_k
-    while True:
-        window = winners(ranking.rows, ranking.scores, request.pinned, places)
-        dropped = _dropped(request, asked, ranking, window, twins)
-        free = k - (len(window) - len(dropped))
-        if free <= 0 or len(window) < places:
-            break
-        places += free
+    window = _window(request, ranking, twins)
+    dropped = _dropped(request, asked, ranking, window, twins)
     if not dropped:
         return Collapsed(ranking=ranking)
     cited: dict[str, list[str]] = {}
@@ -77,6 +71,60 @@ def collapsed(request: SearchRequest, ranking: Ranking, replies: Iterable[ShardH
     left = [row for row in range(len(ranking.rows.ids)) if row not in dropped]
     shorter = replace(ranking, rows=ranking.rows.rows(left), scores=ranking.scores[np.array(left, np.intp)])
     return Collapsed(ranking=shorter, cited={one: tuple(sorted(others)) for one, others in cited.items()})
+
+
+def _window(request: SearchRequest, ranking: Ranking, twins: Mapping[str, Twin]) -> list[int]:
+    """The rows to show or leave out, best first: the fewest of which ``evidence_k`` are left, or all there are.
+
+    One pass. Of rows that pairs join one is left, or all that are pinned, whatever was joined to what before.
+    """
+    ids, k = ranking.rows.ids, request.budget.evidence_k
+    ranked = winners(ranking.rows, ranking.scores, request.pinned, len(ids))
+    # As ``winners`` fills its places: pinned rows first.
+    order = sorted(ranked, key=lambda row: ids[row] not in request.pinned)
+    joined = _Joined(twins)
+    for places, row in enumerate(order, start=1):
+        joined.add(ids[row], pinned=ids[row] in request.pinned)
+        if places >= k and joined.left >= k:
+            return sorted(order[:places])
+    return ranked
+
+
+class _Joined:
+    """Which rows of a growing window pairs join, and how many would be left of them."""
+
+    def __init__(self, twins: Mapping[str, Twin]) -> None:
+        self.left = 0
+        self._beside: dict[str, list[str]] = {}
+        for twin in twins.values():
+            self._beside.setdefault(twin.duplicate, []).append(twin.canonical)
+            self._beside.setdefault(twin.canonical, []).append(twin.duplicate)
+        self._above: dict[str, str] = {}
+        self._pinned: dict[str, int] = {}
+        """Pinned rows of each group, by the row that stands for it here."""
+
+    def add(self, record_id: str, *, pinned: bool) -> None:
+        """Let one more row into the window."""
+        self._above[record_id] = record_id
+        self._pinned[record_id] = int(pinned)
+        self.left += 1
+        for other in self._beside.get(record_id, ()):
+            if other in self._above:
+                self._join(self._top(record_id), self._top(other))
+
+    def _join(self, one: str, other: str) -> None:
+        if one == other:
+            return
+        apart = max(1, self._pinned[one]) + max(1, self._pinned[other])
+        self._above[one] = other
+        self._pinned[other] += self._pinned[one]
+        self.left += max(1, self._pinned[other]) - apart
+
+    def _top(self, record_id: str) -> str:
+        top = record_id
+        while self._above[top] != top:
+            self._above[top] = top = self._above[self._above[top]]
+        return top
 
 
 def _dropped(

@@ -3,8 +3,10 @@
 The wire models of ``serve_app.wire`` are converted to and from these in one place each.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 from cluster.budget import Budget, Deadline, Spent
 from cluster.flags import DEFAULT_FLAGS, Flags
@@ -102,18 +104,28 @@ class Cut:
     properties_left_out: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A record ready to be handed over, in both of its forms.
+    """A record ready to be handed over, in full; its summary is made when an answer first has no room for all of it.
 
-    ``summary`` is ``full`` itself where a summary would save nothing; never the larger of the two.
+    ``_shorten`` makes the summary of ``full``. What begins with an underscore is no part of the value: neither of its
+    JSON by orjson, which must not tell whether the summary was made yet.
     """
 
     id: str
     name: str
     namespace: str
     full: Form
-    summary: Form
+    _shorten: Callable[[Form], Form] = field(repr=False, compare=False)
+
+    @property
+    def summary(self) -> Form:
+        """``full`` itself where a summary would save nothing; never the larger of the two."""
+        return self._summary
+
+    @cached_property
+    def _summary(self) -> Form:
+        return self._shorten(self.full)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,6 +358,8 @@ class Answer:
         seq: highest change every searched part had applied (for ``min_seq``), 0 if none answered; like
             ``index_position``, hidden records may change it.
         rounds: times that shards were asked, for metrics; the one field that the number of shards may change.
+        surplus: rows that shards returned beyond the cut they were asked for and that were taken away, for metrics; 0
+            of every shard that works.
     """
 
     request_id: str
@@ -363,6 +377,7 @@ class Answer:
     timings_ms: dict[str, float]
     seq: int = 0
     rounds: int = 1
+    surplus: int = 0
     talk: TalkVerdict | None = None
     adaptive_k: int | None = None
     flags: Flags = DEFAULT_FLAGS

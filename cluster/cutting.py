@@ -5,7 +5,7 @@ when a cut is needed; what is shown of a ranked list is the decision of ``cluste
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -49,7 +49,7 @@ class _Parts:
     head_tokens: int
     short: str
     short_tokens: int
-    schema: SchemaParts | None
+    schema: SchemaParts | None = None
 
     @property
     def text(self) -> str:
@@ -116,20 +116,36 @@ def _json(parts: _Parts, text: str, parameters: bytes | None) -> bytes:
     return orjson.dumps(view)
 
 
+def summary_of(full: Form, counter: TokenCounter) -> Form:
+    """The record without parameters and with the start of its text; ``full`` itself where that saves nothing.
+
+    It keeps the ``search_text_hash`` of the whole record, which names the text that was cut.
+    """
+    values = orjson.loads(full.json)
+    values.pop("parameters", None)
+    parts = _without_schema(values, counter)
+    tokens = parts.head_tokens + (parts.short_tokens + FIELD_TOKENS if parts.short else 0)
+    return full if tokens >= full.tokens else Form(json=_json(parts, parts.short, None), tokens=tokens)
+
+
 def _taken_apart(json: bytes, counter: TokenCounter) -> _Parts:
     values = orjson.loads(json)
+    parameters = values.pop("parameters", None)
+    parts = _without_schema(values, counter)
+    return replace(parts, schema=parts_of(parameters, counter.count)) if parameters else parts
+
+
+def _without_schema(values: Mapping[str, Any], counter: TokenCounter) -> _Parts:
     kind = Kind(values["kind"])
     name_key, text_key = ("title", "text") if kind is Kind.PASSAGE else ("name", "description")
-    parameters = values.pop("parameters", None)
     heads = [values["id"], values[name_key], values["namespace"], values.get("source_url"), values.get("section")]
     short = cut_text(values[text_key], SUMMARY_TOKENS[kind], counter.count)
     return _Parts(
         values=values,
         text_key=text_key,
-        head_tokens=sum(counter.count(text) + FIELD_TOKENS for text in heads if text),
+        head_tokens=sum([counter.count(text) + FIELD_TOKENS for text in heads if text]),
         short=short,
         short_tokens=counter.count(short),
-        schema=parts_of(parameters, counter.count) if parameters else None,
     )
 
 

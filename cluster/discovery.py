@@ -13,7 +13,7 @@ from typing import Final, Self
 from cluster.abstention import Rule, Strictness, suspicion_of
 from cluster.adaptive import AdaptiveK
 from cluster.budget import Deadline
-from cluster.config import DiscoverySettings, Settings
+from cluster.config import Settings
 from cluster.contract import SearchRequest, TalkVerdict
 from cluster.embedder import Embedder
 from cluster.errors import EmbeddingFailed, RegistryUnavailable
@@ -21,6 +21,7 @@ from cluster.fanout import Lane, ask_shards
 from cluster.merge import Pool, summed_frequencies
 from cluster.registry_schema import sqlite_url
 from cluster.retrieval import Retrieved
+from cluster.settings.search import DiscoverySettings
 from cluster.smalltalk import SmallTalk, TalkVectors
 from cluster.vector_cache import VectorCache
 from shards.mentions import NO_MENTIONS

@@ -4,7 +4,7 @@ The cache knows no principals. It is asked only for (id, version) pairs that a s
 rows for this very request, so a warm entry can never show what its reader may not see.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -15,17 +15,40 @@ from cluster.fanout import Lane, gather
 from cluster.merge import Pool
 from cluster.tokens import ESTIMATE, TokenCounter
 from shards.cache import BoundedCache
-from shards.messages import Document, DocumentRequest
+from shards.messages import Document, DocumentRequest, ShardHits
 from shards.scope import Scope
 
-ENTRY_BYTES: Final = 1024
-"""What an entry costs beside its JSON: its objects and the cache's own."""
+ENTRY_BYTES: Final = 1536
+"""What an entry costs beside the JSON of its full form: its objects, the cache's own, and a summary of usual length."""
 
 RECENT: Final = 32
 """Results over which the share of those with a missing record is averaged."""
 
 OFTEN: Final = 0.1
 """A second call to a shard costs some ten times what documents do that come along for nothing."""
+
+
+class Brought:
+    """Documents that came along with rows, of any number of replies; looked for only where the library lacks one."""
+
+    def __init__(self, replies: Iterable[tuple[tuple[str, ...], ShardHits]] = ()) -> None:
+        self._replies = list(replies)
+
+    def copy(self) -> "Brought":
+        """The same, to add others to."""
+        return Brought(self._replies)
+
+    def add(self, hits: ShardHits, most: int) -> None:
+        """Take those of the first ``most`` rows of a reply."""
+        if hits.bodies and most:
+            self._replies.append((hits.ids[: min(most, len(hits.bodies))], hits))
+
+    def body(self, record_id: str, version: int) -> bytes | None:
+        """The document of an id at exactly this version, None if it did not come along."""
+        for ids, hits in self._replies:
+            if record_id in ids and hits.versions[row := ids.index(record_id)] == version:
+                return hits.bodies[row]
+        return None
 
 
 class DocumentCache:
@@ -42,10 +65,7 @@ class DocumentCache:
     def put(self, document: Document) -> Piece:
         """Make a document ready and hold it."""
         piece = piece_of(document.body, self._counter)
-        size_bytes = len(piece.full.json) + ENTRY_BYTES
-        if piece.summary is not piece.full:
-            size_bytes += len(piece.summary.json)
-        self._pieces.put((document.id, document.version), piece, size_bytes)
+        self._pieces.put((document.id, document.version), piece, len(piece.full.json) + ENTRY_BYTES)
         return piece
 
 
@@ -64,14 +84,12 @@ class Library:
     async def pieces(
         self,
         rows: Pool,
-        bodies: Mapping[tuple[str, int], bytes],
+        bodies: "Brought",
         scope: Scope,
         lanes: Sequence[Lane],
         deadline: Deadline,
     ) -> tuple[dict[int, Piece], dict[int, Gap]]:
         """Records of these rows by position, and the shards that did not give theirs.
-
-        ``bodies`` are documents that came along with the rows, by id and version.
 
         A record that was removed or closed to the caller since it was found is left out.
         """
@@ -81,7 +99,7 @@ class Library:
         for row, (record_id, version) in enumerate(zip(rows.ids, rows.versions.tolist(), strict=True)):
             if (piece := self._cache.get(record_id, version)) is not None:
                 pieces[row] = piece
-            elif (body := bodies.get((record_id, version))) is not None:
+            elif (body := bodies.body(record_id, version)) is not None:
                 pieces[row] = self._cache.put(Document(id=record_id, version=version, body=body))
                 brought += 1
             else:

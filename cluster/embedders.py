@@ -2,10 +2,10 @@
 
 import logging
 
-from cluster.config import VectorSettings
 from cluster.contract import VectorState
 from cluster.embedder import Embedder
 from cluster.errors import ClusterError, EmbeddingFailed
+from cluster.settings.index import VectorSettings
 
 _log = logging.getLogger(__name__)
 

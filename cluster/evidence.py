@@ -3,19 +3,18 @@
 It orders nothing and fetches nothing: hits come ranked, with their records.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Final
 
 import orjson
 
 from cluster.budget import Budget
 from cluster.contract import Cut, EvidenceForm, Form, Piece
-from cluster.cutting import SUMMARY_TOKENS, cut_of
+from cluster.cutting import cut_of, summary_of
 from cluster.record_json import Values, evidence_json
-from cluster.text_cut import cut_text
 from cluster.tokens import ESTIMATE, FIELD_TOKENS, TokenCounter
-from shards.record import Kind
 
 LEAST_TOKENS_TO_CUT: Final = 40
 """With less left, a summary stays one: hardly a property with what is around it is shorter."""
@@ -43,18 +42,20 @@ class Evidence:
 
 
 def piece_of(body: bytes, counter: TokenCounter = ESTIMATE) -> Piece:
-    """Both forms of a record, given its canonical JSON.
-
-    The summary has no parameters, and its description is cut. It keeps the ``search_text_hash`` of the whole record,
-    which names the text that was cut.
-    """
+    """A record ready to be handed over, given its canonical JSON."""
     values: Values = orjson.loads(body)
-    full = Form(json=evidence_json(values, with_parameters=True), tokens=evidence_cost(values, counter))
-    cut = {**values, "parameters": "{}"}
-    cut["description"] = cut_text(values["description"], SUMMARY_TOKENS[Kind(values["kind"])], counter.count)
-    tokens = evidence_cost(cut, counter)
-    summary = full if tokens >= full.tokens else Form(json=evidence_json(cut, with_parameters=False), tokens=tokens)
-    return Piece(id=values["id"], name=values["name"], namespace=values["namespace"], full=full, summary=summary)
+    return Piece(
+        id=values["id"],
+        name=values["name"],
+        namespace=values["namespace"],
+        full=Form(json=evidence_json(values), tokens=evidence_cost(values, counter)),
+        _shorten=_shortener(counter),
+    )
+
+
+@lru_cache
+def _shortener(counter: TokenCounter) -> Callable[[Form], Form]:
+    return partial(summary_of, counter=counter)
 
 
 def evidence_cost(values: Values, counter: TokenCounter = ESTIMATE) -> int:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportLimits:
-    """See ``cluster.config.ExportSettings`` for what each means to an operator.
+    """See ``cluster.settings.exports.ExportSettings`` for what each means to an operator.
 
     Attributes:
         page_size: most records of a page.

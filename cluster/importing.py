@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from cluster.draft import Draft
 from cluster.importers.source import (
     Defaults,
     Ignored,
@@ -114,7 +115,7 @@ def replace_namespaces(
     """
     checker = _Checker(parse, defaults)
 
-    def write(records: Iterable[Record]) -> list[Receipt]:
+    def write(records: Iterable[Draft]) -> list[Receipt]:
         if checker.refused or checker.incomplete:
             checker.notes.append("Nothing was removed, because some records were refused or the source is incomplete.")
             return registry.upsert_many(records, defaults.writable)
@@ -139,7 +140,7 @@ def replace_source(
     """
     checker = _Checker(parse, defaults)
 
-    def write(records: Iterable[Record]) -> list[Receipt]:
+    def write(records: Iterable[Draft]) -> list[Receipt]:
         unread = frozenset(refusal.source for refusal in checker.refused)
         paths = (place.source for place in checker.places)
         return registry.replace_source(
@@ -185,7 +186,7 @@ class _Checker:
             case RawRecord():
                 return self._record(item)
             case Refusal():
-                self._refuse(item.name, item.reason)
+                self._refuse(item.name, item.reason, item.place)
             case Incomplete():
                 self.incomplete = True
                 self.notes.append(item.reason)
@@ -215,18 +216,18 @@ class _Checker:
         try:
             record = self._parse(self._defaults.fill(raw.values))
         except (InvalidRecord, ValueError) as exc:
-            self._refuse(raw.label, str(exc))
+            self._refuse(raw.label, str(exc), raw.place)
             return None
         if record.id in self._seen:
-            self._refuse(record.id, "id: an earlier record of this import has it")
+            self._refuse(record.id, "id: an earlier record of this import has it", raw.place)
             return None
         self._seen.add(record.id)
         place = _Place(source=self._source, owner=record.access.tenant, namespace=record.namespace)
         self.places.append(self._known_places.setdefault(place, place))
         return record
 
-    def _refuse(self, name: str, reason: str) -> None:
-        self.refused.append(Refusal(name=name, reason=reason, source=self._source))
+    def _refuse(self, name: str, reason: str, place: str) -> None:
+        self.refused.append(Refusal(name=name, reason=reason, source=self._source, place=place))
 
 
 def _run(
@@ -234,7 +235,7 @@ def _run(
     items: Iterable[Item],
     checker: _Checker,
     progress: Progress,
-    write: Callable[[Iterable[Record]], list[Receipt]],
+    write: Callable[[Iterable[Draft]], list[Receipt]],
 ) -> ImportReport:
     started = time.monotonic()
     with Spool() as spool:
@@ -245,6 +246,8 @@ def _run(
             if record is not None:
                 spool.add(record)
         checker.finish()
+        if not (spool.count or checker.refused or checker.notes):
+            checker.notes.append("The source holds no records.")
         progress(Phase.READING, 1.0, f"{spool.count} records")
         receipts = write(_watched(spool, progress))
     progress(Phase.WRITING, 1.0, f"{spool.count} records")
@@ -267,11 +270,11 @@ def _run(
     )
 
 
-def _watched(spool: Spool, progress: Progress) -> Iterator[Record]:
-    for number, record in enumerate(spool.records()):
+def _watched(spool: Spool, progress: Progress) -> Iterator[Draft]:
+    for number, draft in enumerate(spool.drafts()):
         if number % _PROGRESS_EVERY == 0:
-            progress(Phase.WRITING, number / spool.count, record.id)
-        yield record
+            progress(Phase.WRITING, number / spool.count, draft.id)
+        yield draft
 
 
 def _unwritten(place: _Place, receipt: Receipt) -> Refusal:

@@ -17,9 +17,9 @@ from cluster.query import AnalyzedRequest
 from cluster.ranker import Ranker
 from cluster.ranking import cut_then_ranked
 from cluster.retrieval import Retrieved, bodies_of
-from cluster.rounds import bodies_by_row
+from cluster.rounds import query_of
 from shards.analysis.marks import ACTION, CONCEPT
-from shards.messages import ScoreMix, ShardQuery
+from shards.messages import ScoreMix
 from shards.scope import Narrowing, Scope
 from shards.statistics import FULL_WEIGHT
 
@@ -83,12 +83,14 @@ class Narrower:
         kept_back_s = remaining_ms / FOR_DOCUMENTS / 1000
         deadline = Deadline(request.deadline.at_s - kept_back_s, request.deadline.clock)
         mix = ranker.mix(narrow)
-        query = _query(
-            request,
+        # With weights, so that no shard looks for near terms, and with documents: there is hardly time to fetch them.
+        query = query_of(
+            replace(request, preferred=()),
             narrow,
             mix,
-            [weights[term] for term in narrow.terms],
-            bodies_of(request.budget.evidence_k, len(lanes)),
+            n=request.budget.evidence_k,
+            weights=[weights[term] for term in narrow.terms],
+            bodies=bodies_of(request.budget.evidence_k, len(lanes)),
         )
         replies = await ask_shards(late, query, deadline)
         return _merged(request, found, narrow, mix, replies, ranker=ranker)
@@ -145,27 +147,6 @@ def timeout_advice(request: SearchRequest, found: Retrieved) -> str:
     return " ".join(sentences)
 
 
-def _query(
-    request: SearchRequest, question: AnalyzedRequest, mix: ScoreMix, weights: Sequence[int], bodies: int
-) -> ShardQuery:
-    return ShardQuery(
-        scope=request.scope,
-        terms=question.terms,
-        term_weights=question.term_weights,
-        mix=mix,
-        mentions=question.mentions,
-        pinned=request.pinned,
-        preferred=(),
-        n=request.budget.evidence_k,
-        # Given, so that no shard looks for near terms.
-        weights=tuple(weights),
-        remaining_ms=request.deadline.remaining_ms(),
-        min_seq=request.min_seq,
-        # There is hardly time to fetch them.
-        bodies=bodies,
-    )
-
-
 def _merged(
     request: SearchRequest,
     found: Retrieved,
@@ -177,11 +158,12 @@ def _merged(
 ) -> Retrieved:
     """What the try found, in the place of nothing; gaps and what was searched stay as they were."""
     k = request.budget.evidence_k
-    hits = {shard: within_ceiling(reply, k, request.pinned)[0] for shard, reply in replies.hits.items()}
+    obedient = {shard: within_ceiling(reply, k, request.pinned) for shard, reply in replies.hits.items()}
+    hits = {shard: reply for shard, (reply, _) in obedient.items()}
     pool = merge(hits, question, mix, k, request.pinned)
-    bodies = dict(found.bodies)
+    bodies = found.bodies.copy()
     for reply in hits.values():
-        bodies |= bodies_by_row(reply, k)
+        bodies.add(reply, k)
     state = VectorState.TIMEOUT if found.vectors.state is VectorState.USED else found.vectors.state
     return replace(
         found,
@@ -193,4 +175,5 @@ def _merged(
         bodies=bodies,
         narrower_try=True,
         narrower=tuple(hits.values()),
+        surplus=found.surplus + sum(surplus for _, surplus in obedient.values()),
     )

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, compress, islice
+from operator import and_
 from typing import Final
 
 from cluster.embedder import EmbeddedQuery
@@ -44,6 +46,12 @@ REMEMBERED_WORDS: Final = 1 << 15
 
 LONGEST_REMEMBERED: Final = 40
 """Characters of such a word."""
+
+PLANS: Final = 1024
+"""Analysed queries that a process remembers, because agents ask the same again; about 5 MB."""
+
+LONGEST_PLAN: Final = 512
+"""Characters of such a query."""
 
 _WORD: Final = re.compile(r"[^\W_]\w*(?:[-.:/'\u200c]\w+)*")
 _CODE: Final = re.compile(r"`([^`\n]{1,120})`")
@@ -91,29 +99,35 @@ class AnalyzedRequest:
 
 def plan_query(text: str) -> AnalyzedRequest:
     """Analyse the words of a query. Text without letters or digits has no terms, and at most itself as a mention."""
+    return (_planned_before if len(text) <= LONGEST_PLAN else _planned)(text)
+
+
+def _planned(text: str) -> AnalyzedRequest:
     text = _bounded(text)
     analyzed = analyze_query(text)
     return AnalyzedRequest(
         terms=analyzed.terms,
         term_weights=analyzed.weights,
-        mentions=Mentions.of(spans(text, analyzed.terms)),
+        mentions=Mentions.grouped(spans(text, analyzed.terms)),
         length=analyzed.length,
     )
 
 
-def spans(text: str, terms: Collection[str]) -> dict[MentionField, list[tuple[str, int]]]:
-    """The keys that a query of these terms may name, each with its bonus, the surest first."""
+_planned_before: Final = lru_cache(maxsize=PLANS)(_planned)
+
+
+def spans(text: str, terms: Collection[str]) -> dict[MentionField, Sequence[tuple[tuple[str, ...], int]]]:
+    """The keys that a query of these terms may name, the surest first, as groups of one bonus."""
     words = [word for chunk in text.split() for word in _words_of(chunk)]
-    names = dict.fromkeys(_distinct(_sure_names(text, words)), NAMED)
-    for key in _distinct(_possible_names(text, words)):
-        names.setdefault(key, PERHAPS_NAMED)
+    sure = _distinct(_sure_names(text, words))
+    possible = tuple([key for key in _distinct(_possible_names(text, words)) if key not in sure])
     labels = _distinct(_labels([word for word in words if word.is_plain]))
-    fields = {
-        MentionField.NAME: list(names.items())[:MOST_PER_FIELD],
-        MentionField.CAPABILITY: [(label, CAPABILITY) for label in labels],
+    fields: dict[MentionField, Sequence[tuple[tuple[str, ...], int]]] = {
+        MentionField.NAME: ((sure, NAMED), (possible[: MOST_PER_FIELD - len(sure)], PERHAPS_NAMED)),
+        MentionField.CAPABILITY: ((labels, CAPABILITY),),
     }
     if asks_for_a_tool(terms):
-        fields[MentionField.DOMAIN] = [(label, DOMAIN) for label in labels]
+        fields[MentionField.DOMAIN] = ((labels, DOMAIN),)
     return fields
 
 
@@ -156,7 +170,7 @@ def _looked_at(chunk: str) -> tuple[_Word, ...]:
             is_plain=word.casefold() not in STOPWORDS,
             is_identifier=_IDENTIFIER.search(word) is not None,
             is_compound=not word.isalnum(),
-            labels=tuple(_distinct(_pieces(word))) if is_unsegmented(word) else (),
+            labels=_distinct(_pieces(word)) if is_unsegmented(word) else (),
         )
         for word in _WORD.findall(chunk)
     )
@@ -175,17 +189,13 @@ def _sure_names(text: str, words: Iterable[_Word]) -> Iterator[str]:
 
 def _possible_names(text: str, words: Sequence[_Word]) -> Iterator[str]:
     """Keys of what stands in quotes, of compounds, and of runs of words."""
-    if any(map(text.__contains__, _QUOTES)):
-        yield from map(name_key, _QUOTED.findall(text))
-    yield from (_key([word]) for word in words if word.is_compound)
-    yield from _runs(words, NAME_WORDS)
+    quoted = map(name_key, _QUOTED.findall(text)) if any(map(text.__contains__, _QUOTES)) else ()
+    return chain(quoted, [_key([word]) for word in words if word.is_compound], _runs(words, NAME_WORDS))
 
 
 def _labels(words: Sequence[_Word]) -> Iterator[str]:
     """Keys of pieces that may be a capability or a domain."""
-    for word in words:
-        yield from word.labels
-    yield from _runs(words, LABEL_WORDS)
+    return chain(chain.from_iterable([word.labels for word in words]), _runs(words, LABEL_WORDS))
 
 
 def _pieces(word: str) -> Iterator[str]:
@@ -200,12 +210,15 @@ def _runs(words: Sequence[_Word], lengths: Iterable[int]) -> Iterator[str]:
     """Keys of runs of adjacent words that neither begin nor end with a stop word."""
     plain = [word.is_plain for word in words]
     parts = [word.part for word in words]
-    return (
-        "".join(parts[start : start + length]) or _key(words[start : start + length])
-        for length in lengths
-        for start in range(len(words) - length + 1)
-        if plain[start] and plain[start + length - 1]
-    )
+    whole = all(parts)
+
+    def of_length(length: int) -> Iterator[str]:
+        keys: Iterable[str] = map("".join, zip(*[parts[place:] for place in range(length)], strict=False))
+        if not whole:
+            keys = (key or _key(words[start : start + length]) for start, key in enumerate(keys))
+        return compress(keys, map(and_, plain, plain[length - 1 :]))
+
+    return chain.from_iterable(map(of_length, lengths))
 
 
 def _key(words: Sequence[_Word]) -> str:
@@ -213,12 +226,11 @@ def _key(words: Sequence[_Word]) -> str:
     return "".join([word.part for word in words]) or name_key(" ".join([word.text for word in words]))
 
 
-def _distinct(keys: Iterable[str]) -> list[str]:
+def _distinct(keys: Iterable[str]) -> tuple[str, ...]:
     """Distinct keys in order, no more than are ever looked up: a long text has thousands."""
-    found: dict[str, None] = {}
-    for key in keys:
+    rest = iter(keys)
+    found = dict.fromkeys(filter(None, islice(rest, MOST_PER_FIELD)))
+    while len(found) < MOST_PER_FIELD and (key := next(rest, None)) is not None:
         if key:
             found[key] = None
-            if len(found) == MOST_PER_FIELD:
-                break
-    return list(found)
+    return tuple(found)

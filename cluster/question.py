@@ -6,7 +6,7 @@ Pure and versioned. It knows no record and no score, and decides no delivery.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, Self
 
@@ -17,6 +17,12 @@ MOST_PARTS: Final = 8
 
 MOST_CHARACTERS: Final = 600
 """Of a longer text only the first and the last half of it are read: people paste logs between greeting and question."""
+
+REMEMBERED: Final = 1024
+"""Texts that a parser remembers, because agents ask the same again."""
+
+LONGEST_REMEMBERED: Final = 512
+"""Characters of such a text."""
 
 _HAN: Final = "㐀-䶿一-鿿"
 _POINT: Final = "."
@@ -75,6 +81,7 @@ class QuestionParser:
         self._comma = lexicon.cues[COMMA]
         self._digits = lexicon.cues[DIGITS]
         self._han_tokens = _han_tokens(lexicon)
+        self._parsed_before = lru_cache(maxsize=REMEMBERED)(self._parsed)
 
     @classmethod
     def from_config(cls, path: Path | None = None) -> Self:
@@ -83,6 +90,9 @@ class QuestionParser:
 
     def parse(self, text: str) -> Question:
         """What a text asks for, in time linear in ``MOST_CHARACTERS``."""
+        return (self._parsed_before if len(text) <= LONGEST_REMEMBERED else self._parsed)(text)
+
+    def _parsed(self, text: str) -> Question:
         parts: list[AnswerShape] = []
         for sentence in self._sentences(text):
             parts += self._asked(sentence)

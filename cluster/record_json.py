@@ -47,16 +47,16 @@ class EvidenceView(ContentView):
 _OPTIONAL: Final = ("capability", "domain", "product", "locale", "release", "source_url", "section")
 
 
-def evidence_json(values: Values, *, with_parameters: bool) -> bytes:
+def evidence_json(values: Values) -> bytes:
     """An ``EvidenceView``."""
-    view = content_of(values, with_parameters=with_parameters)
+    view = content_of(values)
     view["side_effect"] = values["access"]["side_effect"]
     view["version"] = values["version"]
     view["search_text_hash"] = values["search_text_hash"]
     return orjson.dumps(view)
 
 
-def content_of(values: Values, *, with_parameters: bool) -> dict[str, object]:
+def content_of(values: Values) -> dict[str, object]:
     """A ``ContentView`` for orjson, in its order."""
     is_passage = values["kind"] == Kind.PASSAGE
     name, text = ("title", "text") if is_passage else ("name", "description")
@@ -67,7 +67,7 @@ def content_of(values: Values, *, with_parameters: bool) -> dict[str, object]:
         "namespace": values["namespace"],
         text: values["description"],
     }
-    if with_parameters and not is_passage:
+    if not is_passage:
         # Canonical JSON already: it is written as it stands, not parsed again.
         view["parameters"] = orjson.Fragment(values["parameters"])
     for field in _OPTIONAL:

@@ -15,6 +15,7 @@ from typing import Final, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, insert, select
 
+from cluster.draft import Draft
 from cluster.duplicate_store import ConfirmedPair, DuplicateLedger
 from cluster.errors import RegistryUnavailable, UnknownGrantList
 from cluster.registry_reader import Snapshot
@@ -68,7 +69,7 @@ class Registry:
         """Close all connections; the registry can be opened again by a new object."""
         self._engine.dispose()
 
-    def upsert_many(self, records: Iterable[Record], tenants: AbstractSet[str] | None = None) -> list[Receipt]:
+    def upsert_many(self, records: Iterable[Record | Draft], tenants: AbstractSet[str] | None = None) -> list[Receipt]:
         """Write records in order, one receipt each; linear in their number.
 
         An exception of the iterable leaves the registry as it was.
@@ -79,9 +80,10 @@ class Registry:
                 changes its owner: one that another tenant has, or had before its removal, is ``foreign``.
         """
         with self._writing() as batch:
-            return [receipt for chunk in _chunks(records) for receipt in batch.upsert(chunk, tenants)]
+            chunks = _chunks(map(_draft, records))
+            return [receipt for chunk in chunks for receipt in batch.upsert(chunk, tenants)]
 
-    def replace_many(self, records: Iterable[Record], tenants: AbstractSet[str] | None = None) -> list[Receipt]:
+    def replace_many(self, records: Iterable[Record | Draft], tenants: AbstractSet[str] | None = None) -> list[Receipt]:
         """As ``upsert_many``; then remove what else each (tenant, namespace) among them holds, one receipt each.
 
         Nothing is removed beside a ``foreign`` record: more likely than not its source is another tenant's.
@@ -90,12 +92,12 @@ class Registry:
         foreign = set()
         receipts = []
         with self._writing() as batch:
-            for chunk in _chunks(records):
+            for chunk in _chunks(map(_draft, records)):
                 written = batch.upsert(chunk, tenants)
                 receipts.extend(written)
-                for record, receipt in zip(chunk, written, strict=True):
-                    place = (record.access.tenant, record.namespace)
-                    kept.setdefault(place, set()).add(record.id)
+                for draft, receipt in zip(chunk, written, strict=True):
+                    place = (draft.tenant, draft.namespace)
+                    kept.setdefault(place, set()).add(draft.id)
                     if receipt.outcome is WriteOutcome.FOREIGN:
                         foreign.add(place)
             for (tenant, namespace), ids in kept.items():
@@ -104,7 +106,7 @@ class Registry:
         return receipts
 
     def replace_source(
-        self, source: Source, records: Iterable[tuple[str, Record]], tenants: AbstractSet[str] | None = None
+        self, source: Source, records: Iterable[tuple[str, Record | Draft]], tenants: AbstractSet[str] | None = None
     ) -> list[Receipt]:
         """Write the records of a folder of documents, each with its file; then remove what else the folder owns.
 
@@ -114,7 +116,8 @@ class Registry:
             UnconfirmedRemovals: nothing was written.
         """
         with self._writing() as batch:
-            return write_source(batch, source, _chunks(records), tenants)
+            drafts = ((path, _draft(record)) for path, record in records)
+            return write_source(batch, source, _chunks(drafts), tenants)
 
     def remove(
         self, record_id: str, version: int | None = None, tenants: AbstractSet[str] | None = None
@@ -138,7 +141,7 @@ class Registry:
             record = batch.snapshot().record(record_id)
             if record is None or not (tenants is None or record.access.tenant in tenants):
                 return None
-            return batch.upsert([replace(record, status=status, version=0)], None)[0]
+            return batch.upsert([Draft.of(replace(record, status=status, version=0))], None)[0]
 
     def confirm_duplicate(self, pair: ConfirmedPair) -> None:
         """Store that one record stands for another, in place of what was said of the other before."""
@@ -232,7 +235,8 @@ class Registry:
     def rehash(self) -> int:
         """Write every stale record as its next version, so that indexes take it up; how many there were."""
         with self._writing() as batch:
-            stale = [replace(record, schema_version=SCHEMA_VERSION) for _, record in batch.snapshot().stale()]
+            found = batch.snapshot().stale()
+            stale = [Draft.of(replace(record, schema_version=SCHEMA_VERSION)) for _, record in found]
             for chunk in _chunks(stale):
                 batch.rewrite(chunk)
         return len(stale)
@@ -262,6 +266,10 @@ def _check_format(connection: Connection) -> None:
         connection.execute(insert(feed).values(id=1, format=FORMAT, last_seq=0))
     elif found != FORMAT:
         raise RegistryUnavailable(f"its tables have format {found}; this version reads format {FORMAT}")
+
+
+def _draft(record: Record | Draft) -> Draft:
+    return record if isinstance(record, Draft) else Draft.of(record)
 
 
 def _chunks(values: Iterable[Value]) -> Iterator[list[Value]]:

@@ -5,24 +5,22 @@ next. Content equal to the stored one writes nothing, unless the write names a n
 be remembered, or an older write could still come after it.
 """
 
-import hashlib
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
+from cluster.bulk_insert import Row, insert_rows
+from cluster.draft import Draft
 from cluster.duplicate_store import ConfirmedPair, DuplicateLedger, body_of
 from cluster.errors import RegistryUnavailable, StaleVersion
 from cluster.registry_reader import Snapshot
 from cluster.registry_schema import REMOVED, changes, feed, grant_lists, records
 from cluster.registry_values import GrantList, Receipt, WriteOutcome, grant_list_key
 from cluster.source_ledger import SourceLedger
-from shards.record import Record, bucket_of
-
-Row = dict[str, object]
+from shards.record import bucket_of
 
 _UPDATE_RECORD: Final = update(records).where(records.c.id == bindparam("row_id"))
 
@@ -36,8 +34,7 @@ _DECIDING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored:
+class _Stored(NamedTuple):
     """What decides whether a write is accepted."""
 
     tenant: str
@@ -84,45 +81,41 @@ class WriteBatch:
         self._touched.add(duplicate)
         return DuplicateLedger(self._connection).drop(duplicate)
 
-    def upsert(self, batch: Sequence[Record], tenants: AbstractSet[str] | None) -> list[Receipt]:
+    def upsert(self, batch: Sequence[Draft], tenants: AbstractSet[str] | None) -> list[Receipt]:
         """Write records in order, one receipt each; an id may occur twice.
 
         An id keeps its owner for ever, also when it is removed: a record of another tenant is ``foreign``, whoever
         writes it. With ``tenants``, only records of these are written.
         """
-        stored = self._stored([record.id for record in batch])
+        stored = self._stored([draft.id for draft in batch])
         log: list[Row] = []
         new: dict[str, Row] = {}
         changed: dict[str, Row] = {}
         receipts = []
-        for record in batch:
-            known = stored.get(record.id)
-            if not _may_write(record, known, tenants):
-                receipts.append(self._foreign(record.id))
+        for draft in batch:
+            known = stored.get(draft.id)
+            if not _may_write(draft, known, tenants):
+                receipts.append(self._foreign(draft.id))
                 continue
-            digest = content_hash(record)
-            receipt = _refusal(record, digest, known)
+            digest = draft.content_hash()
+            receipt = _refusal(draft, digest, known)
             if receipt is None:
-                version = record.version or (known.version + 1 if known else 1)
-                target = new if known is None or record.id in new else changed
-                target[record.id] = self._log_record(record, version, digest, log)
+                version = draft.version or (known.version + 1 if known else 1)
+                target = new if known is None or draft.id in new else changed
+                target[draft.id] = self._log_record(draft, version, digest, log)
                 known = _Stored(
-                    tenant=record.access.tenant,
-                    version=version,
-                    seq=self._seq,
-                    status=record.status,
-                    content_hash=digest,
+                    tenant=draft.tenant, version=version, seq=self._seq, status=draft.status, content_hash=digest
                 )
-                stored[record.id] = known
-                receipt = _receipt(record.id, WriteOutcome.IMPORTED, known)
+                stored[draft.id] = known
+                receipt = _receipt(draft.id, WriteOutcome.IMPORTED, known)
             receipts.append(receipt)
         self._flush(log, list(new.values()), list(changed.values()))
         return receipts
 
-    def rewrite(self, batch: Sequence[Record]) -> None:
+    def rewrite(self, batch: Sequence[Draft]) -> None:
         """Write stored records anew as their next version although their content is the same."""
         log: list[Row] = []
-        rows = [self._log_record(record, record.version + 1, content_hash(record), log) for record in batch]
+        rows = [self._log_record(draft, draft.version + 1, draft.content_hash(), log) for draft in batch]
         self._flush(log, [], rows)
 
     def remove(self, record_id: str, version: int | None, tenants: AbstractSet[str] | None) -> Receipt | None:
@@ -138,10 +131,10 @@ class WriteBatch:
             return _receipt(record_id, WriteOutcome.UNCHANGED, known)
         if version is not None and version <= known.version:
             raise StaleVersion(record_id, version, known.version)
-        tombstone = replace(
-            known, version=version or known.version + 1, seq=self._next_seq(), status=REMOVED, content_hash=""
+        tombstone = known._replace(
+            version=version or known.version + 1, seq=self._next_seq(), status=REMOVED, content_hash=""
         )
-        self._connection.execute(insert(changes), self._change("record", record_id, tombstone.version, "remove", None))
+        self._log("record", record_id, tombstone.version, "remove", None)
         row = {"version": tombstone.version, "seq": tombstone.seq, "status": REMOVED, "content_hash": ""}
         self._connection.execute(update(records).where(records.c.id == record_id).values(indexed_at=self._at, **row))
         self._touched.add(record_id)
@@ -167,7 +160,7 @@ class WriteBatch:
         if row is not None and row.ids == body:
             return GrantList(tenant=tenant, name=name, ids=ids, seq=row.seq)
         seq = self._next_seq()
-        self._connection.execute(insert(changes), self._change("grant_list", key, 0, "put", body))
+        self._log("grant_list", key, 0, "put", body)
         if row is None:
             self._connection.execute(insert(grant_lists).values(tenant=tenant, name=name, ids=body, seq=seq))
         else:
@@ -181,7 +174,7 @@ class WriteBatch:
         if self._connection.execute(delete(grant_lists).where(*this_list)).rowcount == 0:
             return None
         seq = self._next_seq()
-        self._connection.execute(insert(changes), self._change("grant_list", key, 0, "delete", None))
+        self._log("grant_list", key, 0, "delete", None)
         return seq
 
     def _tell_of_duplicates(self) -> None:
@@ -189,7 +182,7 @@ class WriteBatch:
         for duplicate, twin in ledger.turned(self._touched).items():
             seq = self._next_seq()
             body, op = (body_of(twin), "put") if twin else (None, "delete")
-            self._connection.execute(insert(changes), self._change("duplicate", duplicate, 0, op, body))
+            self._log("duplicate", duplicate, 0, op, body)
             ledger.note(duplicate, seq if twin else None)
 
     def _next_seq(self) -> int:
@@ -207,71 +200,45 @@ class WriteBatch:
             found[row_id] = _Stored(tenant=tenant, version=version, seq=seq, status=status, content_hash=digest)
         return found
 
-    def _log_record(self, record: Record, version: int, digest: str, log: list[Row]) -> Row:
+    def _log_record(self, draft: Draft, version: int, digest: str, log: list[Row]) -> Row:
         """Append a record's change to ``log``; its row of the current state."""
-        written = record.accepted(version, self._at)
-        seq = self._next_seq()
-        change = self._change("record", record.id, version, "upsert", written.to_json())
-        log.append(change)
-        self._touched.add(record.id)
-        return {
-            "id": record.id,
-            "kind": record.kind.value,
-            "tenant": record.access.tenant,
-            "namespace": record.namespace,
-            "bucket": change["bucket"],
-            "version": version,
-            "seq": seq,
-            "status": record.status.value,
-            "content_hash": digest,
-            "search_text_hash": record.search_text_hash,
-            "schema_version": record.schema_version,
-            "indexed_at": self._at,
-        }
+        seq, bucket = self._next_seq(), bucket_of(draft.id)
+        body = draft.accepted(version, self._at)
+        log.append((seq, "record", draft.id, bucket, version, "upsert", body, self._at))
+        self._touched.add(draft.id)
+        return (
+            draft.id, draft.kind, draft.tenant, draft.namespace, bucket, version, seq, draft.status, digest,
+            draft.search_text_hash, draft.schema_version, self._at,
+        )  # fmt: skip
 
-    def _change(self, kind: str, change_id: str, version: int, op: str, body: bytes | None) -> Row:
-        """A row of the log under the sequence number handed out last."""
-        return {
-            "seq": self._seq,
-            "kind": kind,
-            "id": change_id,
-            "bucket": bucket_of(change_id),
-            "version": version,
-            "op": op,
-            "body": body,
-            "at": self._at,
-        }
+    def _log(self, kind: str, change_id: str, version: int, op: str, body: bytes | None) -> None:
+        """Write a row of the log under the sequence number handed out last."""
+        row = (self._seq, kind, change_id, bucket_of(change_id), version, op, body, self._at)
+        insert_rows(self._connection, changes, [row])
 
     def _flush(self, log: list[Row], new: list[Row], changed: list[Row]) -> None:
-        if log:
-            self._connection.execute(insert(changes), log)
-        if new:
-            self._connection.execute(insert(records), new)
+        insert_rows(self._connection, changes, log)
+        insert_rows(self._connection, records, new)
         if changed:
-            self._connection.execute(_UPDATE_RECORD, [row | {"row_id": row["id"]} for row in changed])
+            names = records.columns.keys()
+            rows = [dict(zip(names, row, strict=True)) for row in changed]
+            self._connection.execute(_UPDATE_RECORD, [row | {"row_id": row["id"]} for row in rows])
 
 
-def content_hash(record: Record) -> str:
-    """Hex digest (128 bit) of all that a writer decides: every field but the version and the time of acceptance."""
-    written = record.version or record.indexed_at
-    content = record.accepted(0, "") if written else record
-    return hashlib.blake2b(content.to_json(), digest_size=16).hexdigest()
-
-
-def _may_write(record: Record, known: _Stored | None, tenants: AbstractSet[str] | None) -> bool:
-    owner = record.access.tenant
+def _may_write(draft: Draft, known: _Stored | None, tenants: AbstractSet[str] | None) -> bool:
+    owner = draft.tenant
     return (tenants is None or owner in tenants) and (known is None or known.tenant == owner)
 
 
-def _refusal(record: Record, digest: str, known: _Stored | None) -> Receipt | None:
+def _refusal(draft: Draft, digest: str, known: _Stored | None) -> Receipt | None:
     """The receipt of a write that changes nothing; None if it must be written."""
     if known is None:
         return None
     same = known.content_hash == digest and known.status != REMOVED
-    if same and record.version in (0, known.version):
-        return _receipt(record.id, WriteOutcome.UNCHANGED, known)
-    if 0 < record.version <= known.version:
-        return _receipt(record.id, WriteOutcome.STALE, known)
+    if same and draft.version in (0, known.version):
+        return _receipt(draft.id, WriteOutcome.UNCHANGED, known)
+    if 0 < draft.version <= known.version:
+        return _receipt(draft.id, WriteOutcome.STALE, known)
     return None
 
 

@@ -6,7 +6,7 @@ authorized record holds a word, it goes on with the terms that the word may have
 the way: without the index everything that matches is ranked, and where vectors find no candidates they order them.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -16,6 +16,7 @@ import numpy.typing as npt
 from cluster.budget import Budget, Deadline
 from cluster.collapse import places_of
 from cluster.contract import Doubt, SearchRequest, VectorState, VectorUse
+from cluster.documents import Brought
 from cluster.embedder import EmbeddedQuery
 from cluster.expansion import expanded
 from cluster.fanout import Lane, Replies
@@ -50,9 +51,10 @@ class Retrieved:
         question: as it was answered; embedded only if vectors had a part in it.
         mix: that scored the rows.
         rounds: times that shards were asked.
-        bodies: documents that came along, by id and version; authorized in the states that were searched.
+        bodies: documents that came along; authorized in the states that were searched.
         narrower_try: a narrower try took the place of a search without time (``cluster.narrower``).
         narrower: what shards replied to it; ``replies`` are those to the search that it took the place of.
+        surplus: rows that shards returned beyond the cut they were asked for.
     """
 
     ranking: Ranking
@@ -61,9 +63,10 @@ class Retrieved:
     mix: ScoreMix
     vectors: VectorUse
     rounds: int
-    bodies: Mapping[tuple[str, int], bytes]
+    bodies: Brought
     narrower_try: bool = False
     narrower: Collection[ShardHits] = ()
+    surplus: int = 0
 
     @property
     def said(self) -> list[ShardHits]:
@@ -147,6 +150,7 @@ class Retrieval:
             vectors=self._vectors,
             rounds=self._rounds.count,
             bodies=self._rounds.bodies,
+            surplus=self._rounds.surplus,
         )
 
     async def _ranked(self, cuts: Sequence[int], *, whole_list: bool) -> Ranking:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from cluster.budget import Deadline
 from cluster.contract import Gap, SearchRequest
+from cluster.documents import Brought
 from cluster.fanout import Lane, Replies, ask_shards
 from cluster.lossless import shard_is_settled
 from cluster.merge import Pool, within_ceiling
@@ -22,10 +23,31 @@ from shards.messages import ScoreMix, ShardHits, ShardQuery
 logger = logging.getLogger(__name__)
 
 
-def bodies_by_row(hits: ShardHits, most: int) -> dict[tuple[str, int], bytes]:
-    """The documents that came along with the first ``most`` rows, by id and version."""
-    rows = zip(hits.ids, hits.versions[:most].tolist(), strict=False)
-    return dict(zip(rows, hits.bodies, strict=False))
+def query_of(
+    request: SearchRequest,
+    question: AnalyzedRequest,
+    mix: ScoreMix,
+    *,
+    n: int,
+    weights: Sequence[int] | None,
+    bodies: int,
+) -> ShardQuery:
+    """The question of a request as shards are asked it."""
+    return ShardQuery(
+        scope=request.scope,
+        terms=question.terms,
+        term_weights=question.term_weights,
+        mix=mix,
+        mentions=question.mentions,
+        pinned=request.pinned,
+        preferred=request.preferred,
+        n=n,
+        weights=None if weights is None else tuple(weights),
+        remaining_ms=request.deadline.remaining_ms(),
+        min_seq=request.min_seq,
+        vector=None if question.embedded is None else question.embedded.vector,
+        bodies=bodies,
+    )
 
 
 class Rounds:
@@ -37,8 +59,9 @@ class Rounds:
     Attributes:
         hits: by shard, the last complete reply.
         count: times that shards were asked.
-        bodies: documents that came along, by id and version.
+        bodies: documents that came along.
         kept: ids that are returned whatever they score.
+        surplus: rows that shards returned beyond the cut they were asked for; they were taken away.
     """
 
     def __init__(self, request: SearchRequest, lanes: Sequence[Lane], deadline: Deadline, bodies: int) -> None:
@@ -51,7 +74,8 @@ class Rounds:
         self._other_mix: set[int] = set()
         self.hits: dict[int, ShardHits] = {}
         self.count = 0
-        self.bodies: dict[tuple[str, int], bytes] = {}
+        self.surplus = 0
+        self.bodies = Brought()
         self.kept = frozenset((*request.pinned, *request.preferred))
 
     @property
@@ -80,10 +104,10 @@ class Rounds:
         for shard, hits in replies.hits.items():
             self.hits[shard], surplus = within_ceiling(hits, n, self.kept)
             self._asked[shard] = n
-            if hits.bodies:
-                self.bodies |= bodies_by_row(hits, query.bodies)
+            self.bodies.add(hits, query.bodies)
             self._other_mix.discard(shard)
             if surplus:
+                self.surplus += surplus
                 logger.warning("shard_over_ceiling", extra={"shard": shard, "asked": n, "surplus": surplus})
         self._gaps |= {shard: gap for shard, gap in replies.gaps.items() if shard not in self.hits}
 
@@ -120,23 +144,9 @@ class Rounds:
     def query(
         self, question: AnalyzedRequest, mix: ScoreMix, n: int, weights: npt.NDArray[np.int64] | None
     ) -> ShardQuery:
-        """The question as shards are asked it."""
-        request = self._request
-        return ShardQuery(
-            scope=request.scope,
-            terms=question.terms,
-            term_weights=question.term_weights,
-            mix=mix,
-            mentions=question.mentions,
-            pinned=request.pinned,
-            preferred=request.preferred,
-            n=n,
-            weights=None if weights is None else tuple(weights.tolist()),
-            remaining_ms=self._deadline.remaining_ms(),
-            min_seq=request.min_seq,
-            vector=None if question.embedded is None else question.embedded.vector,
-            bodies=self._bodies_asked,
-        )
+        """See ``query_of``."""
+        own = None if weights is None else weights.tolist()
+        return query_of(self._request, question, mix, n=n, weights=own, bodies=self._bodies_asked)
 
     def _is_settled(self, shard: int, pool: Pool, places: int, floor: int | None) -> bool:
         if shard in self._other_mix:

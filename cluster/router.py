@@ -4,40 +4,25 @@ The router holds a fleet of lanes to shards, a ranker, a dispatcher and a bounde
 no credentials, no Ray, and no record that a shard did not just return for this very scope.
 """
 
-import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from cluster.batcher import MAX_BATCH
-from cluster.budget import Deadline, Spent
+from cluster.budget import Deadline
 from cluster.collapse import collapsed
-from cluster.contract import (
-    Answer,
-    Coverage,
-    Doubt,
-    Hit,
-    Miss,
-    MissReason,
-    Piece,
-    RankedList,
-    SearchRequest,
-    VectorState,
-)
-from cluster.coverage import miss_of
-from cluster.discovery import Discovery, Shown
+from cluster.composing import answer_of, doubt_of, hits_of
+from cluster.contract import Answer, RankedList, SearchRequest, VectorState
+from cluster.discovery import Discovery
 from cluster.dispatcher import Dispatcher
 from cluster.documents import Library, fetch
 from cluster.embedder import Embedder
 from cluster.errors import InvalidRequest, ShardUnavailable
-from cluster.evidence import Evidence, assemble
-from cluster.explain import similarity_part, term_parts
-from cluster.fanout import Replies
+from cluster.evidence import assemble
 from cluster.flags import FULL_HITS
 from cluster.fleet import Fleet
 from cluster.merge import Pool
-from cluster.narrower import Narrower, timeout_advice
+from cluster.narrower import Narrower
 from cluster.partition import shard_of
 from cluster.query import AnalyzedRequest, plan_query
 from cluster.query_vectors import NOT_ASKED, QueryVector, QueryVectors
@@ -50,13 +35,11 @@ from shards.cache import BoundedCache
 from shards.record import Record, bucket_of
 from shards.scope import Scope
 
-DOCUMENT_CACHE_BYTES: Final = 64 * 2**20
+DOCUMENT_CACHE_BYTES: Final = 128 * 2**20
+"""Some 50,000 tools: 5,000 different questions about 149,005 tools showed 25,000."""
 
 SCOPES: Final = 4096
 """Scopes whose number of authorized records is remembered, so that the next search of them needs one round."""
-
-POSITIONS: Final = 256
-"""Index positions whose token is remembered; searches between two changes all have the same."""
 
 RESERVED_MS: Final = 100
 """Time kept back from the fan-out at most, so that a hung shard leaves the others' documents time to arrive."""
@@ -132,11 +115,23 @@ class Router:
         evidence = assemble(
             pieces, _pinned(request, shown.rows), request.budget, full_hits=full_hits, counter=self.counter
         )
-        hits = _hits(request, found, shown, pieces, evidence, cited=single.cited)
+        hits = hits_of(request, found, shown, pieces, evidence, cited=single.cited)
         watch.lap("evidence")
         # A shard that cannot give its own documents counts as not searched.
         coverage = fleet.coverage(request.scope, found.replies.without(gaps))
-        return self._answer(request, found, shown, hits=hits, evidence=evidence, coverage=coverage, watch=watch)
+        plan = self._dispatcher.plan(request.query, hits, request.shape) if hits else None
+        return answer_of(
+            request,
+            found,
+            shown,
+            hits=hits,
+            plan=plan,
+            evidence=evidence,
+            coverage=coverage,
+            timings_ms=watch.timings_ms(),
+            ranker=self._ranker.version,
+            tokens_by=self.counter.name,
+        )
 
     async def candidates(self, request: SearchRequest) -> RankedList:
         """The ranked candidates of a request at a cut of ``budget.candidate_k``, before documents and evidence.
@@ -155,7 +150,7 @@ class Router:
             ids=rows.ids,
             scores=tuple(scores),
             matched=rows.matched,
-            exact=_doubt(found, coverage) is None,
+            exact=doubt_of(found, coverage) is None,
             coverage=coverage,
             vectors=found.vectors,
             likenesses=tuple(rows.likenesses.tolist()),
@@ -226,51 +221,6 @@ class Router:
         if not found.replies.gaps:
             self._crowds.put(scope.fingerprint, found.question.crowd, size_bytes=1)
 
-    def _answer(
-        self,
-        request: SearchRequest,
-        found: Retrieved,
-        shown: Shown,
-        *,
-        hits: tuple[Hit, ...],
-        evidence: Evidence,
-        coverage: Coverage,
-        watch: Stopwatch,
-    ) -> Answer:
-        rows, indexed = found.ranking.rows, shown.rows.scores.tolist()
-        spent = Spent(
-            candidates=found.ranking.candidates,
-            reranked=len(rows.ids),
-            evidence=len(hits),
-            evidence_tokens=evidence.tokens,
-            evidence_bytes=evidence.json_bytes,
-            matched=rows.matched,
-            dropped=evidence.dropped,
-            dropped_tokens=evidence.dropped_tokens,
-        )
-        return Answer(
-            request_id=request.request_id,
-            hits=hits,
-            miss=None if hits else _miss(request, found, shown, coverage, evidence.dropped),
-            plan=self._dispatcher.plan(request.query, hits, request.shape) if hits else None,
-            budget=request.budget,
-            spent=spent,
-            coverage=coverage,
-            truncated=rows.matched > sum(indexed[row] > 0 for row in evidence.forms),
-            doubt=_doubt(found, coverage),
-            narrower_try=found.narrower_try,
-            vectors=found.vectors,
-            index_position=_position(found.replies),
-            ranker=self._ranker.version,
-            timings_ms=watch.timings_ms(),
-            seq=min((reply.seq for reply in found.replies.hits.values()), default=0),
-            rounds=found.rounds,
-            talk=shown.talk,
-            adaptive_k=shown.adaptive_k,
-            flags=request.flags,
-            tokens_by=self.counter.name,
-        )
-
 
 def _plan(request: SearchRequest) -> AnalyzedRequest:
     if len(request.pinned) > request.budget.evidence_k:
@@ -285,55 +235,7 @@ def _pinned(request: SearchRequest, rows: Pool) -> Collection[int]:
     return {row for row, record_id in enumerate(rows.ids) if record_id in request.pinned} if request.pinned else ()
 
 
-def _hits(
-    request: SearchRequest,
-    found: Retrieved,
-    shown: Shown,
-    pieces: Mapping[int, Piece],
-    evidence: Evidence,
-    *,
-    cited: Mapping[str, tuple[str, ...]],
-) -> tuple[Hit, ...]:
-    """The rows that fit, in their order."""
-    rows, explain = shown.rows, request.explain
-    similar = explain and found.question.embedded is not None
-    bonuses = rows.bonuses.tolist()
-    return tuple(
-        Hit(
-            record=pieces[row],
-            score=shown.scores[row],
-            form=form,
-            pinned=rows.ids[row] in request.pinned,
-            parts=term_parts(row, rows, found.question, found.mix) if explain else (),
-            bonus=bonuses[row],
-            similarity=similarity_part(row, rows, found.mix) if similar else None,
-            duplicates=cited.get(rows.ids[row], ()),
-            cut=evidence.cuts.get(row),
-        )
-        for row, form in evidence.forms.items()
-    )
-
-
-def _miss(request: SearchRequest, found: Retrieved, shown: Shown, coverage: Coverage, dropped: int) -> Miss:
-    miss = miss_of(coverage, dropped=dropped, abstained=shown.abstained)
-    return replace(miss, advice=timeout_advice(request, found)) if miss.reason is MissReason.TIMEOUT else miss
-
-
 def _before(deadline: Deadline) -> Deadline:
     """The end of a search, with time left for the documents."""
     reserved_ms = min(RESERVED_MS, deadline.remaining_ms() / RESERVED_SHARE)
     return Deadline(deadline.at_s - reserved_ms / 1000, deadline.clock)
-
-
-def _doubt(found: Retrieved, coverage: Coverage) -> Doubt | None:
-    return found.ranking.doubt if coverage.full else Doubt.COVERAGE
-
-
-def _position(replies: Replies) -> str:
-    """Opaque token of the states that were searched; equal states of equal shards give equal tokens."""
-    return _digest(tuple(sorted([(shard, hits.seq) for shard, hits in replies.hits.items()])))
-
-
-@lru_cache(maxsize=POSITIONS)
-def _digest(states: tuple[tuple[int, int], ...]) -> str:
-    return hashlib.blake2b(repr(list(states)).encode(), digest_size=8).hexdigest()

@@ -1,6 +1,6 @@
 """Writes ``configs/shortlist.yaml`` from the settings' own descriptions: ``python -m cluster.settings_document``.
 
-It decides nothing; a test fails while the file and ``cluster.config`` differ.
+It decides nothing; a test fails while the file and ``cluster.settings`` differ.
 """
 
 import json
@@ -15,7 +15,7 @@ from cluster.yaml_model import StrictModel
 _HEAD: Final = """\
 # Every setting of Shortlist with its default. Copy this file, keep what you change, and name it with --config FILE.
 # Unknown keys are errors. Relative paths count from the folder of your file.
-# Written from cluster/config.py by: python -m cluster.settings_document > configs/shortlist.yaml
+# Written from cluster/config.py and cluster/settings/ by: python -m cluster.settings_document > configs/shortlist.yaml
 """
 
 

@@ -8,10 +8,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Final
 
+from cluster.draft import Draft
 from cluster.errors import UnconfirmedRemovals
 from cluster.registry_values import Receipt, WriteOutcome
 from cluster.registry_writer import WriteBatch
-from shards.record import Record
 
 FREE_REMOVALS: Final = 20
 """Records that may vanish without a word of the operator, however few the source has."""
@@ -40,7 +40,7 @@ class Source:
 def write_source(
     batch: WriteBatch,
     source: Source,
-    chunks: Iterable[Sequence[tuple[str, Record]]],
+    chunks: Iterable[Sequence[tuple[str, Draft]]],
     tenants: AbstractSet[str] | None,
 ) -> list[Receipt]:
     """Write records, each with its file; then remove what else the source owns, one receipt each.
@@ -77,7 +77,7 @@ def write_source(
 
 
 def _written(
-    batch: WriteBatch, source: str, chunk: Sequence[tuple[str, Record]], tenants: AbstractSet[str] | None
+    batch: WriteBatch, source: str, chunk: Sequence[tuple[str, Draft]], tenants: AbstractSet[str] | None
 ) -> list[Receipt]:
     owners = batch.ledger().owners([record.id for _, record in chunk])
     own = [record for _, record in chunk if owners.get(record.id, source) == source]

@@ -1,6 +1,7 @@
 """Validated records in a temporary file, between checking and writing. It decides nothing about them.
 
-So an import of any size needs little memory, and holds the registry's write lock only while it writes.
+So an import of any size needs little memory, and holds the registry's write lock only while it writes. They come back
+as drafts: all that is worked out of a record is worked out once, before the lock is taken.
 """
 
 import tempfile
@@ -8,6 +9,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from cluster.draft import Draft
 from shards.record import Record
 
 
@@ -28,11 +30,11 @@ class Spool:
 
     def add(self, record: Record) -> None:
         """Append a record."""
-        self._file.write(record.to_json() + b"\n")
+        self._file.write(Draft.of(record).to_lines())
         self.count += 1
 
-    def records(self) -> Iterator[Record]:
+    def drafts(self) -> Iterator[Draft]:
         """All records from the first on."""
         self._file.seek(0)
-        for line in self._file:
-            yield Record.from_json(line)
+        for head in self._file:
+            yield Draft.from_lines(head, self._file.readline()[:-1])

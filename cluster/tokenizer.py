@@ -7,8 +7,8 @@ import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from cluster.config import TokenSettings
 from cluster.errors import InvalidConfiguration
+from cluster.settings.search import TokenSettings
 from cluster.tokens import ESTIMATE, TokenCounter
 
 if TYPE_CHECKING:

@@ -47,6 +47,15 @@ def is_right(answer: str, gold: str, shape: str) -> bool:
     return share == 1.0 if shape in _TYPED else share >= ENOUGH
 
 
+def holds(text: str, gold: str, shape: str) -> bool:
+    """Whether a text of any length has in it what ``gold`` says; not for yes and no."""
+    there, wanted = _terms(text), _terms(gold)
+    if shape == "amount":
+        return _same_amount(there, wanted)
+    share = len(wanted & there) / len(wanted) if wanted else 0.0
+    return share == 1.0 if shape in _TYPED else share >= ENOUGH
+
+
 def _same_amount(said: set[str], wanted: set[str]) -> bool:
     """Every number of the gold, and a word beside it where there is one: its unit, or what is counted."""
     numbers = {term for term in wanted if term.isdigit()}

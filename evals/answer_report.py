@@ -33,8 +33,8 @@ class WayFigures(TypedDict):
 class TokenFigures(TypedDict):
     """Where the tokens of one reading go, on average: a prompt without evidence, each piece in it, and the output.
 
-    ``most_saved`` is what stopping after the first piece saves of a batch, for each number of pieces: all other pieces,
-    and nothing of what every reading pays.
+    ``most_saved`` is what stopping after the whole first piece saves of a batch, for each number of pieces: all other
+    pieces, and nothing of what every reading pays. An excerpt of the first piece saves more.
     """
 
     fixed: float
@@ -152,7 +152,7 @@ def lines_of(figures: AnswerFigures) -> Iterator[str]:
     for pieces, ways in figures["by_pieces"].items():
         yield (
             f"  {pieces:>2} pieces: sequential saves {_saved(figures['first_by_pieces'][pieces])} where the first "
-            f"answers, of {tokens['most_saved'][pieces]:.0%} that can be; {_saved(ways)} over all"
+            f"answers ({tokens['most_saved'][pieces]:.0%} by reading it whole); {_saved(ways)} over all"
         )
     for title in ("by_lang", "by_kind", "by_shape"):
         yield f"{title}: " + "; ".join(

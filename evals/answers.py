@@ -14,6 +14,7 @@ import orjson
 from cluster.config import load_settings
 from cluster.errors import ClusterError
 from evals.answer_gold import AnswerQuestion, read_answer_questions
+from evals.answer_knowing import KnowingReader
 from evals.answer_report import draw, figures_of, lines_of
 from evals.answer_run import AnswerSystem
 from evals.articles import read_articles
@@ -44,6 +45,7 @@ def half_of(question: AnswerQuestion) -> str:
 @click.option("--questions", type=_FILE, default=GOLD / "questions.jsonl", help="JSON Lines. [default: the shipped]")
 @click.option("--half", type=click.Choice(HALVES), default="all", show_default=True, help="Which questions.")
 @click.option("--config", type=_FILE, help="Settings that name a model. [default: the extractive reader]")
+@click.option("--knowing", is_flag=True, help="A reader that knows every answer, and says it where it stands.")
 @click.option("--plot", type=_FILE, metavar="FILE", help="Draw tokens against answers found, as PNG (extra 'evals').")
 @click.option("--save", type=_FILE, metavar="FILE", help="Write all figures with commit and versions, as JSON.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of lines.")
@@ -52,13 +54,16 @@ def command(  # noqa: PLR0917 -- click passes options by name
     questions: Path,
     half: str,
     config: Path | None,
+    knowing: bool,  # noqa: FBT001 -- click passes flags so
     plot: Path | None,
     save: Path | None,
-    as_json: bool,  # noqa: FBT001 -- click passes flags so
+    as_json: bool,  # noqa: FBT001 -- as above
 ) -> None:
     """Ask every question three ways: piece by piece, all at once, and as the dispatcher plans."""
     try:
-        shown = evaluate(articles, questions, half=half, config=config, plot=plot, save=save, as_json=as_json)
+        shown = evaluate(
+            articles, questions, half=half, config=config, knowing=knowing, plot=plot, save=save, as_json=as_json
+        )
     except (EvalError, ClusterError) as exc:
         raise click.ClickException(str(exc)) from exc
     click.echo(shown)
@@ -70,6 +75,7 @@ def evaluate(
     *,
     half: str = "all",
     config: Path | None = None,
+    knowing: bool = False,
     plot: Path | None = None,
     save: Path | None = None,
     as_json: bool = False,
@@ -81,7 +87,7 @@ def evaluate(
         InvalidConfiguration: if the settings cannot be used.
     """
     asked = [one for one in read_answer_questions(questions) if half in {"all", half_of(one)}]
-    reader = reader_of(load_settings(config).answers)
+    reader = KnowingReader(asked) if knowing else reader_of(load_settings(config).answers)
     records = read_articles(articles)
     measured = asyncio.run(AnswerSystem(records, reader).measure(asked))
     figures, pairs = figures_of(measured), pair_figures(articles.parent, records)

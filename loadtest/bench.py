@@ -7,18 +7,25 @@ overload, cold callers. It starts its own instances on free ports and ends them.
 so read the ratios between systems of one run, not the absolute rates. Results and plots go to loadtest/results/.
 """
 
-import os
 import sys
 from pathlib import Path
 from shutil import which
 
 import click
 
-from loadtest.catalogue import Catalogue
 from loadtest.circumstances import circumstances
-from loadtest.options import all_queries, catalogue_option, out_option, own_folder, queries_option, tell, work_option
+from loadtest.options import (
+    Ground,
+    Sampling,
+    ground_options,
+    hits_option,
+    out_option,
+    sampling_options,
+    scopes_option,
+    shards_option,
+    tell,
+)
 from loadtest.results import Report, write_results
-from loadtest.service.homes import Homes
 from loadtest.service.plan import Plan
 from loadtest.service.plot import draw
 from loadtest.service.run import errors_in, measured
@@ -26,39 +33,19 @@ from loadtest.summary import write_summary
 
 
 @click.command()
-@catalogue_option
-@queries_option
-@work_option
+@ground_options
 @out_option
-@click.option(
-    "--home", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Measure this home instead."
-)
-@click.option("--seconds", type=click.IntRange(1, 60), default=5, show_default=True, help="Length of one sample.")
-@click.option("--rounds", type=click.IntRange(1, 20), default=3, show_default=True, help="Medians over them count.")
-@click.option("--scopes", type=click.IntRange(1, 100_000), default=1_000, show_default=True, help="Different callers.")
-@click.option("--k", type=click.IntRange(1, 48), default=10, show_default=True, help="Hits asked for.")
-@click.option("--shards", type=click.IntRange(1, 64), help="Number of shards; one for each core if not given.")
-def main(
-    *,
-    file: Path | None,
-    query_files: tuple[Path, ...],
-    work: Path,
-    out: Path,
-    home: Path | None,
-    seconds: int,
-    rounds: int,
-    scopes: int,
-    k: int,
-    shards: int | None,
-) -> None:
+@sampling_options(seconds=5, rounds=3)
+@scopes_option
+@hits_option
+@shards_option
+def main(*, ground: Ground, out: Path, sampling: Sampling, scopes: int, k: int, shards: int) -> None:
     """Measure searches beside no-ops, one call per shard per query, and Serve's defaults."""
     require_wrk()
     head = circumstances("loadtest.bench", sys.argv[1:])
-    catalogue = Catalogue(file)
-    plan = Plan(queries=all_queries(query_files), seconds=seconds, rounds=rounds, scopes=scopes, k=k)
-    place = home or Homes(catalogue=catalogue, folder=own_folder(work), tell=tell).of()
-    found = measured(place, plan, shards or len(os.sched_getaffinity(0)), tell)
-    report: Report = {**head, "catalogue": str(home) if home else catalogue.name, **found}
+    plan = Plan(queries=ground.queries(), seconds=sampling.seconds, rounds=sampling.rounds, scopes=scopes, k=k)
+    found = measured(sampling.place(ground), plan, shards, tell)
+    report: Report = {**head, "catalogue": str(sampling.home or ground.catalogue.name), **found}
     write_results("service", report, out)
     draw(report, out)
     click.echo(write_summary(out).read_text())

@@ -12,57 +12,38 @@ from pathlib import Path
 import click
 
 from loadtest.bench import require_wrk
-from loadtest.catalogue import Catalogue
-from loadtest.options import all_queries, catalogue_option, own_folder, queries_option, tell, work_option
+from loadtest.options import Ground, Sampling, ground_options, sampling_options, tell
 from loadtest.ratios import ALLOWED, compared
 from loadtest.results import RESULTS, Report, read_results
-from loadtest.service.homes import Homes
 from loadtest.service.plan import Plan
 from loadtest.service.run import compared as measured
 from loadtest.service.systems import BARE, DRESSED, EMPTY, NAIVE, SHORTLIST
 
 
 @click.command()
-@catalogue_option
-@queries_option
-@work_option
-@click.option(
-    "--home", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Measure this home instead."
-)
-@click.option("--seconds", type=click.IntRange(1, 60), default=3, show_default=True, help="Length of one sample.")
-@click.option("--rounds", type=click.IntRange(1, 20), default=3, show_default=True, help="Medians over them count.")
+@ground_options
+@sampling_options(seconds=3, rounds=3)
 @click.option(
     "--results",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     default=RESULTS,
     help="Folder of the committed service.json, if not loadtest/results.",
 )
-def main(
-    *,
-    file: Path | None,
-    query_files: tuple[Path, ...],
-    work: Path,
-    home: Path | None,
-    seconds: int,
-    rounds: int,
-    results: Path,
-) -> None:
+def main(*, ground: Ground, sampling: Sampling, results: Path) -> None:
     """Compare the ratios of a short run with the committed ones."""
     require_wrk()
     committed = _committed(results)
     _warn_of_load()
-    catalogue = Catalogue(file)
-    place = home or Homes(catalogue=catalogue, folder=own_folder(work), tell=tell).of()
     plan = Plan(
-        queries=all_queries(query_files),
+        queries=ground.queries(),
         levels=(1, 100),
-        seconds=seconds,
-        rounds=rounds,
+        seconds=sampling.seconds,
+        rounds=sampling.rounds,
         scopes=committed["scopes"],
         k=committed["k"],
     )
     systems = (SHORTLIST, DRESSED, BARE, EMPTY, NAIVE)
-    found = measured(place, plan, committed["shards"], systems, tell)
+    found = measured(sampling.place(ground), plan, committed["shards"], systems, tell)
     if found["records"] != committed["records"]:
         raise click.ClickException(
             f"{found['records']:,} records were measured, the committed results are about {committed['records']:,}:"

@@ -16,20 +16,20 @@ from typing import Any, Final, Literal, TypedDict
 import click
 
 from loadtest.bench import require_wrk
-from loadtest.catalogue import Catalogue
 from loadtest.circumstances import circumstances
 from loadtest.options import (
-    all_queries,
-    catalogue_option,
+    Ground,
+    Sampling,
+    ground_options,
+    hits_option,
     out_option,
-    own_folder,
-    queries_option,
+    sampling_options,
+    scopes_option,
+    shards_option,
     sizes_of,
     tell,
-    work_option,
 )
 from loadtest.results import Report, write_results
-from loadtest.service.homes import Homes
 from loadtest.service.plan import Plan
 from loadtest.service.run import compared
 from loadtest.service.systems import BY_NAME, LOGGED, QUIET, SHORTLIST
@@ -92,51 +92,35 @@ def _apart(one: float, other: float) -> float:
 
 
 @click.command()
-@catalogue_option
-@queries_option
-@work_option
+@ground_options
 @out_option
-@click.option(
-    "--home", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Measure this home instead."
-)
+@sampling_options(seconds=5, rounds=5)
 @click.option("--clients", default="1,10,50,100", show_default=True, help="Numbers of clients, joined by commas.")
-@click.option("--seconds", type=click.IntRange(1, 60), default=5, show_default=True, help="Length of one sample.")
-@click.option("--rounds", type=click.IntRange(1, 20), default=5, show_default=True, help="Medians over them count.")
-@click.option("--scopes", type=click.IntRange(1, 100_000), default=1_000, show_default=True, help="Different callers.")
-@click.option("--k", type=click.IntRange(1, 48), default=10, show_default=True, help="Hits asked for.")
-@click.option("--shards", type=click.IntRange(1, 64), help="Number of shards; one for each core if not given.")
-def main(
-    *,
-    file: Path | None,
-    query_files: tuple[Path, ...],
-    work: Path,
-    out: Path,
-    home: Path | None,
-    clients: str,
-    seconds: int,
-    rounds: int,
-    scopes: int,
-    k: int,
-    shards: int | None,
-) -> None:
+@scopes_option
+@hits_option
+@shards_option
+def main(*, ground: Ground, out: Path, sampling: Sampling, clients: str, scopes: int, k: int, shards: int) -> None:
     """Measure p50 and throughput of searches with the request log on and off."""
     require_wrk()
     plan = Plan(
-        queries=all_queries(query_files), levels=sizes_of(clients), seconds=seconds, rounds=rounds, scopes=scopes, k=k
+        queries=ground.queries(),
+        levels=sizes_of(clients),
+        seconds=sampling.seconds,
+        rounds=sampling.rounds,
+        scopes=scopes,
+        k=k,
     )
     head = circumstances("loadtest.request_log", sys.argv[1:])
-    catalogue = Catalogue(file)
-    place = home or Homes(catalogue=catalogue, folder=own_folder(work), tell=tell).of()
-    found = compared(place, plan, shards or len(os.sched_getaffinity(0)), SYSTEMS, tell)
+    found = compared(sampling.place(ground), plan, shards, SYSTEMS, tell)
     report: Report = {
         **head,
-        "catalogue": str(home) if home else catalogue.name,
+        "catalogue": str(sampling.home or ground.catalogue.name),
         **found,
         "costs": costs_of(found["systems"]),
         "meanings": {system.name: BY_NAME[system.name].meaning for system in SYSTEMS},
         "queries": len(plan.queries),
-        "seconds": seconds,
-        "rounds": rounds,
+        "seconds": plan.seconds,
+        "rounds": plan.rounds,
         "scopes": scopes,
         "k": k,
         "load_average_after": os.getloadavg(),

@@ -20,7 +20,7 @@ _KERNEL, _SERVICE, _GROWTH, _MEMORY = "kernel", "service", "growth", "memory"
 _LEVELS: Final = ("1", "10", "50", "100")
 
 KERNELS: Final = "shortlist, kernels"
-"""The contender that the goals are about."""
+"""The contender that the goals are about; those whose names go on behind it answer several questions a call."""
 
 _REAL, _MILLION = 149_005, 1_000_000
 _OF_TANTIVY: Final = 0.15
@@ -117,7 +117,8 @@ def kernel_rows(report: Report) -> Iterator[Row]:
         yield _row(f"CPU of a query at a mask of 30 %, {size:,} tools, ms", figures, "", _KERNEL)
         if ("tantivy", size) in cpu:
             goal = f"≤ {_OF_TANTIVY}" if size == _REAL else ""
-            yield _row("… our kernels ÷ tantivy", f"{cpu[KERNELS, size] / cpu['tantivy', size]:.2f}", goal, _KERNEL)
+            for name in (name for name, records in cpu if records == size and name.startswith(KERNELS)):
+                yield _row(f"… {name} ÷ tantivy", f"{cpu[name, size] / cpu['tantivy', size]:.2f}", goal, _KERNEL)
     if {_REAL, _MILLION} <= set(sizes):
         yield _row("… ÷ those at 149,005", f"{cpu[KERNELS, _MILLION] / cpu[KERNELS, _REAL]:.1f}", "≤ 5", _KERNEL)
 

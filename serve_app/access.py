@@ -3,6 +3,7 @@
 It checks rights over routes; what a caller sees inside a route is the scope's business.
 """
 
+import re
 from enum import StrEnum
 from typing import Final
 
@@ -45,8 +46,22 @@ ACCESS: Final[dict[tuple[str, str], Right]] = {
     ("GET", "/metrics"): Right.OPERATOR,
 }
 
+UNMATCHED: Final = "unmatched"
+"""Stands for every path that no route has: what a caller chose is in no log and no metric."""
+
+_PATTERNS: Final = tuple(
+    (route, re.compile(re.escape(route).replace(r"\{record_id:path\}", ".+").replace(r"\{name\}", "[^/]+"), re.DOTALL))
+    for route in sorted({route for _, route in ACCESS}, key=len, reverse=True)
+)
+"""The most particular ones first."""
+
 OPEN_PATHS: Final = frozenset(path for (_, path), right in ACCESS.items() if right is Right.ANYONE)
 """The only paths that are answered without a credential; a path that no route has is not among them."""
+
+
+def route_of(path: str) -> str:
+    """The template that a path belongs to, whatever its method; ``UNMATCHED`` if it is none of the table."""
+    return next((route for route, pattern in _PATTERNS if pattern.fullmatch(path)), UNMATCHED)
 
 
 def methods_of(route: str) -> str:

@@ -136,7 +136,7 @@ class AdminRoutes:
             # Whoever can read a record learns nothing from hearing that it is another's to write.
             if await visible_record(self._services, call, receipt.name, from_s=self._services.clock()) is not None:
                 raise Forbidden(Right.WRITER)
-            self._services.inquiries.missing(call.request_id, verb, receipt.name)
+            self._services.inquiries.missing(call.request_id, call.principal, verb, receipt.name)
             raise Refused(NOT_FOUND)
         record = self._services.pseudonyms.of(Of.RECORD, receipt.name)
         self._tell(call, verb, receipt.outcome.value, record=record, seq=receipt.seq)

@@ -28,14 +28,18 @@ known, its time begins with its first answer: what stands before that one is a s
 KEPT_BACK: Final = 0.25
 """Part of a budget that no wait may take: estimates err, and a search needs time for its documents at the end."""
 
+FILLED: Final = 0.45
+"""Part of the longest budget that the mean wait of all who are let near a replica may take: the slowest of a hundred
+waits nearly twice as long as the mean. Less than ``check`` grants, so that the proxy turns away in a millisecond whom
+the replica would refuse only once it has read the request, after a tenth of a second or two."""
+
 
 class Overloaded(Exception):
     """Too many questions are ahead of this one.
 
     Attributes:
         retry_after_s: in whole seconds, at least 1.
-        room: questions that can be at work at the same time so that each is answered inside the longest budget, None
-            where too little is known.
+        room: requests that may be near the replica at the same time, None where too little is known.
     """
 
     def __init__(self, retry_after_s: int, room: int | None = None) -> None:
@@ -54,7 +58,7 @@ class Admission:
 
     Args:
         clock: in seconds.
-        longest_s: the longest of all budgets, for which ``Overloaded.room`` is counted.
+        longest_s: the longest of all budgets, for which ``room`` is counted.
     """
 
     def __init__(self, clock: Clock, longest_s: float) -> None:
@@ -69,6 +73,7 @@ class Admission:
         self._learnt_at_s = 0.0
         # Since when the time of a crowd counts; None where there is no crowd, or none of its answers yet.
         self._counted_s: float | None = None
+        self._telling_until_s = -math.inf
 
     @property
     def at_work(self) -> int:
@@ -81,6 +86,20 @@ class Admission:
             return 0.0
         return (self._at_work + 1) * self._mean_s()
 
+    def room(self) -> int | None:
+        """What an answer has to tell the proxy, None while nobody has to be turned away.
+
+        So many requests may be near the replica at the same time that nearly all are answered inside the longest
+        budget. It is told from a refusal on, and as long as the replica stays half as full: the proxy then turns away
+        the others, and a replica that said no more would see them again in a burst.
+        """
+        now_s = self._clock()
+        if now_s > self._telling_until_s or (room := self._room()) is None:
+            return None
+        if self._at_work * 2 >= room:
+            self._telling_until_s = now_s + MEMORY_S
+        return room
+
     def check(self, remaining_s: float) -> None:
         """Refuse a question that arrives with so much time left, if it would wait longer, or has none left.
 
@@ -89,10 +108,10 @@ class Admission:
         """
         if remaining_s <= 0:
             # All of it went by in a queue of ours.
-            raise Overloaded(1, self._room())
+            raise self._refusal(1)
         wait_s = self.wait_s()
         if wait_s > remaining_s * (1 - KEPT_BACK):
-            raise Overloaded(max(1, math.ceil(wait_s - remaining_s)), self._room())
+            raise self._refusal(max(1, math.ceil(wait_s - remaining_s)))
 
     def place(self, remaining_s: float) -> Self:
         """For a ``with`` block, inside which a question with so much time left has a place.
@@ -127,11 +146,15 @@ class Admission:
         """Between two that are done."""
         return (self._busy_s - self._longest_gap_s) / self._done
 
+    def _refusal(self, retry_after_s: int) -> Overloaded:
+        self._telling_until_s = self._clock() + MEMORY_S
+        return Overloaded(retry_after_s, self._room())
+
     def _room(self) -> int | None:
         """Of the longest budget, whoever asks: who has little time must not make the room smaller for the others."""
         if self.wait_s() <= 0:
             return None
-        return max(CROWD, int(self._longest_budget_s * (1 - KEPT_BACK) / self._mean_s()))
+        return max(CROWD, int(self._longest_budget_s * FILLED / self._mean_s()))
 
     def _learn(self, now_s: float, took_s: float) -> None:
         faded = self._faded(now_s)

@@ -21,6 +21,7 @@ from cluster.router import Router
 from cluster.scope import Policy
 from cluster.tokenizer import counter_of
 from serve_app import audit
+from serve_app.accepting import accept_all_at_once
 from serve_app.auth import Authenticator
 from serve_app.exchange import ASGIApp
 from serve_app.ingress import build_asgi
@@ -47,6 +48,7 @@ class Edge:
 
     # Serve awaits a constructor that is a coroutine function; to mypy there is no such thing.
     async def __init__(self, settings: Settings, supervisor: Any) -> None:  # type: ignore[misc]  # noqa: ANN401
+        accept_all_at_once(asyncio.get_running_loop())
         audit.write_events(audit.handler_of(settings))
         pseudonyms, metrics = Pseudonyms.in_home(settings.home), Metrics()
         control = RayControlPlane(supervisor)

@@ -76,8 +76,9 @@ def question(services: Services, call: Call, body: QuestionBody) -> SearchReques
 
 def _budget(services: Services, principal: Principal, body: QuestionBody) -> Budget:
     """The server's budget of the kind, with ``k`` places in the answer, lowered as asked."""
-    own = services.budgets[Kind.PASSAGE if body.narrow.passages_only else Kind.TOOL]
-    ceiling = min(services.policy.k_ceiling(principal.mode), own.rerank_k, _most_tools(body))
+    kind = Kind.PASSAGE if body.narrow.passages_only else Kind.TOOL
+    own = services.budgets[kind]
+    ceiling = min(services.policy.k_ceiling(principal.mode), services.most_k[kind], _most_tools(body))
     if body.k is not None and not 1 <= body.k <= ceiling:
         raise InvalidRequest("k", str(body.k), f"an integer from 1 to {ceiling}")
     places = min(own.evidence_k, ceiling) if body.k is None else body.k
@@ -105,7 +106,7 @@ def _lowered(  # noqa: PLR0917 -- a cache key is positional
     evidence_bytes: int | None,
     timeout_ms: int | None,
 ) -> Budget:
-    return replace(own, evidence_k=places).lowered(
+    return own.for_hits(places).lowered(
         candidate_k=candidate_k,
         rerank_k=rerank_k,
         evidence_k=evidence_k,

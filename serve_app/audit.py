@@ -7,7 +7,7 @@ which the registry tells what was written; the rest of a request is in the reque
 import asyncio
 import logging
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
@@ -16,9 +16,11 @@ import orjson
 from cluster.config import Settings
 from cluster.control import ControlPlane
 from cluster.errors import RegistryUnavailable
+from cluster.scope import Principal
 from serve_app.auth_errors import Forbidden, Unauthenticated
 from serve_app.log_file import LogFile, Sink, StandardError
 from serve_app.patience import LOOK_TIMEOUT_S, within
+from serve_app.pseudonyms import Of, Pseudonyms
 from shards.record import Record, Status
 
 EVENTS: Final = "shortlist.audit"
@@ -121,17 +123,20 @@ class Inquiries:
     time whether there is a record to look at.
     """
 
-    def __init__(self, control: ControlPlane, most: int = MOST_INQUIRIES) -> None:
+    def __init__(self, control: ControlPlane, pseudonyms: Pseudonyms, most: int = MOST_INQUIRIES) -> None:
         self._control = control
+        self._pseudonyms = pseudonyms
         self._most = most
         self._running: set[asyncio.Task[None]] = set()
 
-    def missing(self, request_id: str, verb: str, record_id: str) -> None:
+    def missing(self, request_id: str, principal: Principal, verb: str, record_id: str) -> None:
         """A record was asked for by its id and not shown."""
+        known = {**self._pseudonyms.caller(principal), "record": self._pseudonyms.of(Of.RECORD, record_id)}
+        event = partial(_not_visible, request_id, verb, known)
         if len(self._running) >= self._most:
-            _not_visible(request_id, verb, _UNKNOWN_NOW)
+            event(_UNKNOWN_NOW)
             return
-        task = asyncio.get_running_loop().create_task(self._look(request_id, verb, record_id))
+        task = asyncio.get_running_loop().create_task(self._look(record_id, event))
         self._running.add(task)
         task.add_done_callback(partial(self._ended, request_id))
 
@@ -141,16 +146,16 @@ class Inquiries:
             # Otherwise the loop would tell it, with the fault's own words.
             failed(request_id, fault)
 
-    async def _look(self, request_id: str, verb: str, record_id: str) -> None:
+    async def _look(self, record_id: str, event: Callable[[str], None]) -> None:
         try:
             cause = _cause_of(await within(LOOK_TIMEOUT_S, self._control.record(record_id)))
         except RegistryUnavailable:
             cause = _UNKNOWN_NOW
-        _not_visible(request_id, verb, cause)
+        event(cause)
 
 
-def _not_visible(request_id: str, verb: str, cause: str) -> None:
-    logger.info("not_visible", extra={"request_id": request_id, "verb": verb, "cause": cause})
+def _not_visible(request_id: str, verb: str, known: Mapping[str, str], cause: str) -> None:
+    logger.info("not_visible", extra={"request_id": request_id, "verb": verb, "cause": cause, **known})
 
 
 def failed(request_id: str, error: BaseException) -> None:

@@ -75,7 +75,7 @@ async def _subject(services: Services, call: Call, body: DuplicatesBody) -> Reco
 async def _seen(services: Services, call: Call, record_id: str, *, verb: str) -> Record:
     found = await visible_record(services, call, record_id, from_s=services.clock())
     if found is None:
-        services.inquiries.missing(call.request_id, verb, record_id)
+        services.inquiries.missing(call.request_id, call.principal, verb, record_id)
         raise Refused(NOT_FOUND)
     return found
 

@@ -89,9 +89,9 @@ class Exchange:
                 Problem(code=Code.REQUEST_TIMEOUT, detail="Send the body faster, or a smaller one.")
             ) from error
 
-    async def reply(self, status: int, body: bytes) -> None:
-        """Send a whole response of JSON."""
-        await self._respond(status, body, JSON, ())
+    async def reply(self, status: int, body: bytes, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        """Send a whole response of JSON, with these headers beside those of every response."""
+        await self._respond(status, body, JSON, headers)
 
     async def refuse(self, problem: Problem) -> None:
         """Send a problem; as the last event where events are being sent."""

@@ -12,18 +12,10 @@ import orjson
 from typing_extensions import TypedDict
 
 from cluster.budget import MOST_EVIDENCE_BYTES
-from cluster.contract import Answer, Coverage, Hit, SearchRequest, SimilarityPart, TalkVerdict, TermPart
+from cluster.contract import Answer, Coverage, Gap, Hit, SearchRequest, SimilarityPart, TalkVerdict, TermPart
 from cluster.explain import Comparison, compared
-from serve_app.answer import (
-    CoverageView,
-    PartView,
-    SimilarityView,
-    TalkView,
-    coverage_view,
-    parts_view,
-    similarity_view,
-    talk_view,
-)
+from serve_app.answer import coverage_view, parts_view, similarity_view, talk_view
+from serve_app.answer_view import CoverageView, PartView, SimilarityView, TalkView
 from serve_app.asking import Call, question
 from serve_app.comparison_view import AheadView, VersusView, ahead_view, versus_view
 from serve_app.problems import NOT_FOUND, Refused
@@ -40,8 +32,9 @@ class Outcome(StrEnum):
     ``hit``: it is in the answer. ``outranked``: k others score higher. ``cut_by_budget``: its rank is within k, but
     the evidence tokens ran out. ``not_a_candidate``: it shares nothing with the question.
     ``abstained``: the request was taken for talk. ``cut_by_scores``: its rank is within k, but an adaptive K ended the
-    answer before it. ``filtered_by_narrowing``: the request leaves it out. ``not_searched``: its part of the index did
-    not answer. ``duplicate``: a hit stands for it, because somebody confirmed that they say the same.
+    answer before it. ``filtered_by_narrowing``: the request leaves it out. ``stale``: its part of the index has not
+    seen the change ``min_seq``. ``not_searched``: its part of the index did not answer. ``duplicate``: a hit stands for
+    it, because somebody confirmed that they say the same.
     """
 
     HIT = "hit"
@@ -51,6 +44,7 @@ class Outcome(StrEnum):
     CUT_BY_BUDGET = "cut_by_budget"
     CUT_BY_SCORES = "cut_by_scores"
     ABSTAINED = "abstained"
+    STALE = "stale"
     NOT_SEARCHED = "not_searched"
     DUPLICATE = "duplicate"
 
@@ -95,7 +89,7 @@ class ExplanationView(TypedDict):
     id: str
     outcome: Literal[
         "hit", "outranked", "not_a_candidate", "filtered_by_narrowing", "cut_by_budget", "cut_by_scores", "abstained",
-        "not_searched", "duplicate",
+        "stale", "not_searched", "duplicate",
     ]  # fmt: skip
     k: int
     rank: int | None
@@ -130,21 +124,23 @@ async def _explain(services: Services, call: Call, request: SearchRequest, recor
     router, k = services.router, request.budget.evidence_k
     scope = services.policy.compile(call.principal)
     if not await router.documents(scope, (record_id,), request.deadline):
-        services.inquiries.missing(call.request_id, "explain", record_id)
+        services.inquiries.missing(call.request_id, call.principal, "explain", record_id)
         raise Refused(NOT_FOUND)
     if not await router.documents(request.scope, (record_id,), request.deadline):
         return Explanation(id=record_id, outcome=Outcome.FILTERED_BY_NARROWING, k=k)
-    return await _explain_ranked(services, request, record_id)
+    return await _explain_ranked(services, call, request, record_id)
 
 
-async def _explain_ranked(services: Services, request: SearchRequest, record_id: str) -> Explanation:
+async def _explain_ranked(services: Services, call: Call, request: SearchRequest, record_id: str) -> Explanation:
     k = request.budget.evidence_k
     ranked = await services.router.candidates(request)
     answer = await services.router.search(request)
+    call.trail.answer = answer
     shown = next((hit for hit in answer.hits if hit.record.id == record_id), None)
     measured = shown or await _measured(services, request, record_id)
     if measured is None:
-        return Explanation(id=record_id, outcome=Outcome.NOT_SEARCHED, k=k, coverage=answer.coverage)
+        outcome = Outcome.STALE if answer.coverage.gaps == (Gap.BEHIND,) else Outcome.NOT_SEARCHED
+        return Explanation(id=record_id, outcome=outcome, k=k, coverage=answer.coverage)
     rank = ranked.ids.index(record_id) + 1 if record_id in ranked.ids else None
     instead = next((hit.record.id for hit in answer.hits if record_id in hit.duplicates), None)
     if shown:

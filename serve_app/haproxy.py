@@ -32,10 +32,10 @@ ARRIVAL_HEADER: Final = "x-shortlist-arrived-us"
 """Set on every request, whatever its caller sent: when its headers were complete, in microseconds of the Unix epoch."""
 
 ROOM_HEADER: Final = "x-shortlist-room"
-"""With which a replica that refuses says how many requests it can have at work; taken off before the caller sees it."""
+"""With which a busy replica says how many requests may be near it; taken off before the caller sees it."""
 
 ROOM_MS: Final = 1_000
-"""How long that holds: HAProxy then lets in as many as before, and the replica says it again where it must."""
+"""How long that holds: HAProxy then lets in as many as before. A replica says it with every answer while it is busy."""
 
 STATISTICS_HOST: Final = "127.0.0.1"
 """Where statistics and metrics of HAProxy listen; Serve's template binds them to every interface."""
@@ -51,6 +51,13 @@ STRIPPED_HEADERS: Final = (
 
 HEADERS_TIMEOUT_S: Final = 10
 """Time a caller has to send its headers."""
+
+CLIENT_TIMEOUT_S: Final = 30
+"""For the next piece of a body, and for taking the next piece of an answer; Serve's own is an hour. Whole bodies have
+shorter times of their own, in the replica."""
+
+KEEP_ALIVE_S: Final = 30
+"""How long a connection without a request stays open: HAProxy has a place for so many and no more."""
 
 CONNECT_TIMEOUT_MS: Final = 150
 """For a connection to a replica, and between two attempts at one: all of them fit into the time of a search."""
@@ -108,7 +115,8 @@ _TURNING_AWAY: Final = (
     f"    http-response set-var(proc.shortlist_until_<application>) date({ROOM_MS},ms) {_TOLD_ROOM}",
     f"    http-response del-header {ROOM_HEADER}",
 )
-"""In each application, before its servers. What a replica told is remembered for its application alone."""
+"""In each application, before its servers. What a replica told is remembered for its application alone. What was told
+last holds for each of its replicas: the faster one of them answers more, and so tells more often."""
 
 _FRONTEND: Final = re.compile(r"^frontend http_frontend\s*$")
 _FRONTEND_BIND: Final = re.compile(r"^\s*bind \S+:\d+\s*$")
@@ -118,6 +126,11 @@ _LINES: Final = {
     "statistics": (re.compile(r"^(\s*bind )(?:\*|):(\d+)\s*$"), rf"\g<1>{STATISTICS_HOST}:\g<2>"),
     "socket": (re.compile(r"^(\s*stats socket \S+) mode 666 "), r"\g<1> mode 600 "),
     "connect timeout": (re.compile(r"^(\s*timeout connect )\S+\s*$"), rf"\g<1>{CONNECT_TIMEOUT_MS}ms"),
+    "client timeout": (re.compile(r"^(\s*timeout client )\S+\s*$"), rf"\g<1>{CLIENT_TIMEOUT_S}s"),
+    "keep-alive": (re.compile(r"^(\s*timeout http-keep-alive )\S+\s*$"), rf"\g<1>{KEEP_ALIVE_S}s"),
+    # With it HAProxy 2.8 does not see that a caller leaves whose body came after its headers, as most clients send it:
+    # nobody would tell the replica, and what it asks of a model for that caller would go on to its end.
+    "splicing": (re.compile(r"^(\s*)(option splice-request)\s*$"), r"\g<1>no \g<2>"),
     # Before Serve has named a replica to a fresh HAProxy, every path is unknown to it.
     "unknown path": (re.compile(r"^(\s*http-request )return status 404 .*$"), r"\g<1>deny deny_status 503"),
     # Serve's own proxy: without a replica it keeps a request until there is one, longer than any search may take.
@@ -197,6 +210,11 @@ class UnknownTemplateError(Exception):
 
     def __str__(self) -> str:
         return f"the generated HAProxy configuration has no line for: {self.missing}"
+
+
+def telling(room: int | None) -> tuple[tuple[str, str], ...]:
+    """Headers of a response that tells HAProxy so much room; none where it is not known."""
+    return () if room is None else ((ROOM_HEADER, str(room)),)
 
 
 def close(configuration: str, frontend_host: str, limits: Limits, answers: Answers) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 
 from serve_app import audit
-from serve_app.access import OPEN_PATHS, demand
+from serve_app.access import OPEN_PATHS, demand, route_of
 from serve_app.answering.route import answer
-from serve_app.arrival import arrival_of
+from serve_app.arrival import Arrivals
 from serve_app.asking import CALL, Call
 from serve_app.auth import authorization_of
 from serve_app.exchange import EXCHANGE, ASGIApp, ASGIScope, ClientGone, Exchange, Receive, Send
@@ -37,14 +37,14 @@ class Ingress:
     def __init__(self, services: Services, rest: ASGIApp) -> None:
         self._services = services
         self._rest = rest
+        self._arrivals = Arrivals(services.clock, services.longest_s)
 
     async def __call__(self, scope: ASGIScope, receive: Receive, send: Send) -> None:
         """Answer one request; every one that got this far gets a typed answer."""
         if scope["type"] == "lifespan":
             await self._rest(scope, receive, send)
         elif scope["type"] == "http":
-            arrived_s = arrival_of(scope["headers"], self._services.clock, self._services.longest_s)
-            await self._timed(scope, Exchange(scope, receive, send, arrived_s), receive)
+            await self._timed(scope, Exchange(scope, receive, send, self._arrivals.of(scope["headers"])), receive)
         else:
             # There are no web sockets here; 1008 is "policy violation".
             await send({"type": "websocket.close", "code": 1008})
@@ -105,4 +105,6 @@ def _route(scope: ASGIScope) -> str:
     """The template of the route, from a closed set: never the path, which a caller chose."""
     if scope["path"] in BY_HAND:
         return str(scope["path"])
-    return getattr(scope.get("route"), "path", "unmatched")
+    route = scope.get("route")
+    # Where FastAPI was not asked, because the credential was refused, the table tells.
+    return route_of(scope["path"]) if route is None else str(route.path)

@@ -17,8 +17,8 @@ from jwt.algorithms import Algorithm as Signature
 from jwt.algorithms import get_default_algorithms
 from jwt.exceptions import InvalidKeyError
 
-from cluster.config import Algorithm, AuthSettings
 from cluster.errors import InvalidConfiguration
+from cluster.settings.auth import Algorithm, AuthSettings
 from serve_app.local_key import LOCAL_KID, ensure_local_key
 from serve_app.private_file import read_private_file
 

@@ -131,8 +131,7 @@ _SERVE: Final[Mapping[str, str]] = {
     # HAProxyManager would parse one syslog line per request: 40 microseconds of CPU each.
     "RAY_SERVE_HAPROXY_METRICS_ENABLED": "0",
     "RAY_SERVE_HAPROXY_NBTHREAD": "1",
-    # A client that sends nothing, and a bulk write that takes its time.
-    "RAY_SERVE_HAPROXY_TIMEOUT_CLIENT_S": "60",
+    # A bulk write that takes its time.
     "RAY_SERVE_HAPROXY_TIMEOUT_SERVER_S": "300",
     "RAY_SERVE_HAPROXY_HARD_STOP_AFTER_S": "5",
     # Serve replaces HAProxy after three checks that found it dead; 10 s between them would be half a minute of silence.

@@ -11,8 +11,8 @@ from typing import Final
 
 import jwt
 
-from cluster.config import JwtSettings
 from cluster.scope import Principal
+from cluster.settings.auth import JwtSettings
 from serve_app.private_file import create_private_file
 
 LOCAL_KID: Final = "local"

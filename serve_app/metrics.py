@@ -4,6 +4,7 @@ No label ever holds a query, an id, a tenant or anything else that a caller chos
 and passed down; figures of several replicas are added up by whoever scrapes them.
 """
 
+from dataclasses import fields
 from functools import cache
 from typing import Final
 
@@ -14,7 +15,8 @@ from cluster.answering.contract import Answered
 from cluster.contract import Answer, VectorState
 from serve_app.flag_view import HeldFlags
 from serve_app.line_writer import Loss
-from serve_app.tally import Tally
+from serve_app.tally import Count, Tally
+from shards.scope import Narrowing
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -24,6 +26,12 @@ _STAGE_BUCKETS_S: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 
 _TOKEN_BUCKETS: Final = (0, 100, 200, 400, 800, 1200, 1600, 2000, 2400, 4800, 10_000)
 _RECORD_BUCKETS: Final = (0, 1, 2, 5, 10, 20, 48, 100, 200, 500, 1000, 10_000, 100_000, 1_000_000)
 _CANDIDATE_BUCKETS: Final = (0, 1, 10, 20, 40, 60, 80, 100, 200, 500)
+
+_MARKS: Final = ("truncated", "narrower_try", "adaptive_k", "abstained")
+"""Fields of an answer that are true or there; ``abstained`` is the one of its verdict on talk."""
+
+_NARROWINGS: Final = tuple(spec.name for spec in fields(Narrowing))
+_OPEN: Final = Narrowing()
 
 
 class Metrics:
@@ -89,6 +97,15 @@ class Metrics:
         registry.register(self._records)
         self._flags = HeldFlags()
         registry.register(self._flags)
+        self._marks = Count("shortlist_search_marks", "Answers of which something holds.", "mark", _MARKS)
+        registry.register(self._marks)
+        self._narrowed = Count("shortlist_narrowed", "Searches narrowed by a field.", "field", _NARROWINGS)
+        registry.register(self._narrowed)
+        self._surplus = Counter(
+            "shortlist_shard_rows_over_ceiling",
+            "Rows that shards returned beyond the cut they were asked for, and that were taken away.",
+            registry=registry,
+        )
         self._lines_lost = Counter(
             "shortlist_log_lines_lost", "Lines of the request log that were lost, by cause.", ("cause",),
             registry=registry,
@@ -116,6 +133,14 @@ class Metrics:
         self._requests_of(route, outcome).inc()
         self._seconds_of(route).observe(seconds)
 
+    def asked(self, narrowing: Narrowing) -> None:
+        """One search was asked for, with these filters."""
+        if narrowing == _OPEN:
+            return
+        for field in _NARROWINGS:
+            if getattr(narrowing, field) is not None:
+                self._narrowed.add(field)
+
     def answer(self, answer: Answer) -> None:
         """One search was answered."""
         if answer.miss is not None:
@@ -127,6 +152,7 @@ class Metrics:
         for gap in answer.coverage.gaps:
             self._gaps.labels(gap.value).inc()
         self._flags.count(answer.flags)
+        self._mark(answer)
         spent = answer.spent
         self._candidates.observe(spent.candidates)
         self._evidence_tokens.observe(
@@ -138,6 +164,18 @@ class Metrics:
         self._records.observe("reranked", spent.reranked)
         self._records.observe("evidence", spent.evidence)
         self._records.observe("dropped", spent.dropped)
+
+    def _mark(self, answer: Answer) -> None:
+        if answer.truncated:
+            self._marks.add("truncated")
+        if answer.narrower_try:
+            self._marks.add("narrower_try")
+        if answer.adaptive_k is not None:
+            self._marks.add("adaptive_k")
+        if answer.talk is not None and answer.talk.abstained:
+            self._marks.add("abstained")
+        if answer.surplus:
+            self._surplus.inc(answer.surplus)
 
     def lines_lost(self, cause: Loss, lines: int) -> None:
         """Lines of the request log were lost; from any thread."""

@@ -10,14 +10,14 @@ from fastapi import FastAPI
 from pydantic import TypeAdapter
 
 from serve_app.access import ACCESS, Right
-from serve_app.answer import AnswerView
+from serve_app.answer_view import AnswerView
 from serve_app.answering.body import AnswerBody
 from serve_app.answering.view import AnsweredView
 from serve_app.bulk import ReportView
 from serve_app.duplicates_view import ConfirmedView, DuplicatesView
 from serve_app.explanation import ExplanationView
 from serve_app.export_view import ExportView
-from serve_app.problems import MEDIA_TYPE, ProblemView
+from serve_app.problems import CODES, MEDIA_TYPE, ProblemView
 from serve_app.record_view import StoredView
 from serve_app.record_wire import RecordIn
 from serve_app.wire import ConfirmedBody, DuplicatesBody, ExplainBody, ExportBody, GrantListBody, SearchBody
@@ -79,6 +79,7 @@ def document(app: FastAPI) -> JsonObject:
             operation["requestBody"] = {"required": True, "content": content}
         operation["responses"] = dict(_responses(method, path, schemas))
         paths.setdefault(_plain(path), {})[method.lower()] = operation
+    schemas["Code"]["description"] += f" {CODES}."
     return {
         "openapi": described["openapi"],
         "info": described["info"],

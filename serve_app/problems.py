@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Final, NotRequired
 
 import orjson
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from typing_extensions import TypedDict
 
@@ -25,7 +26,7 @@ from cluster.errors import (
 )
 from serve_app.admission import Overloaded
 from serve_app.auth_errors import FORBIDDEN_DETAIL, UNAUTHENTICATED_DETAIL, Forbidden, Unauthenticated
-from serve_app.haproxy import ROOM_HEADER
+from serve_app.haproxy import telling
 from shards.errors import InvalidRecord, ShardNotReady
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -131,6 +132,9 @@ _KINDS: Final[dict[Code, tuple[int, str]]] = {
     Code.UNAVAILABLE: (503, "The service cannot do this now"),
 }
 
+CODES: Final = "; ".join(f"{code} ({status}): {title}" for code, (status, title) in _KINDS.items())
+"""Every code with its HTTP status and its title, for the OpenAPI document."""
+
 NOT_FOUND: Final = Problem(code=Code.NOT_FOUND, detail="There is nothing here that the caller may see.")
 """Unknown, hidden, disabled and removed alike; also unknown routes."""
 
@@ -139,7 +143,7 @@ INTERNAL: Final = Problem(code=Code.INTERNAL, detail="The request id finds this 
 
 NOT_READY: Final = Problem(
     code=Code.UNAVAILABLE,
-    detail="A part of the service is starting or out of reach; try again.",
+    detail="A part of the service is starting, out of reach, or had no answer within timeout_ms; try again.",
     headers=(("retry-after", "1"),),
 )
 """A fault that passes by itself; ``Retry-After`` is in seconds."""
@@ -174,7 +178,7 @@ def problem_of(error: Exception) -> Problem:
             return Problem(code=Code.UNAUTHENTICATED, detail=UNAUTHENTICATED_DETAIL, headers=challenge)
         case ExportTooLarge() | ExportsExceeded() | Overloaded():
             return _of_limit(error)
-        case HTTPException():
+        case HTTPException() | RequestValidationError():
             return _of_router(error)
     return _FIXED.get(type(error), INTERNAL)
 
@@ -193,11 +197,23 @@ def _of_limit(error: ExportTooLarge | ExportsExceeded | Overloaded) -> Problem:
     )
 
 
-def _of_router(error: HTTPException) -> Problem:
-    """What FastAPI's router says of a route or method that it does not have; nothing else raises these."""
+def _of_router(error: HTTPException | RequestValidationError) -> Problem:
+    """What FastAPI says of a route or method that it does not have, or of a parameter; nothing else raises these."""
+    if isinstance(error, RequestValidationError):
+        return _of_parameters(error)
     if error.status_code == _KINDS[Code.METHOD_NOT_ALLOWED][0]:
         return method_not_allowed((error.headers or {}).get("Allow", ""))
     return NOT_FOUND if error.status_code == _KINDS[Code.NOT_FOUND][0] else INTERNAL
+
+
+def _of_parameters(error: RequestValidationError) -> Problem:
+    """What FastAPI finds wrong with a parameter of a query string: its name, and what it takes, never what was sent."""
+    return invalid_request(
+        *(
+            FieldError(field=str(found["loc"][-1]), allowed=str(found["msg"]).removeprefix("Input should be "))
+            for found in error.errors()
+        )
+    )
 
 
 def method_not_allowed(allow: str) -> Problem:
@@ -207,11 +223,10 @@ def method_not_allowed(allow: str) -> Problem:
 
 def overloaded(retry_after_s: int, room: int | None = None) -> Problem:
     """The answer would come too late; ``Retry-After`` is in whole seconds, ``room`` is for HAProxy alone."""
-    told = () if room is None else ((ROOM_HEADER, str(room)),)
     return Problem(
         code=Code.OVERLOADED,
         detail="An answer would take longer than the budget of the request; try again later.",
-        headers=(("retry-after", str(retry_after_s)), *told),
+        headers=(("retry-after", str(retry_after_s)), *telling(room)),
     )
 
 

@@ -8,7 +8,8 @@ from cluster.errors import RegistryUnavailable, UnknownGrantList
 from serve_app.answer import answer_bytes
 from serve_app.asking import Call, search_request
 from serve_app.exchange import Exchange
-from serve_app.explanation import explain_record, explanation_bytes
+from serve_app.explanation import Outcome, explain_record, explanation_bytes
+from serve_app.haproxy import telling
 from serve_app.json_body import parse_body
 from serve_app.patience import within
 from serve_app.services import Services
@@ -21,7 +22,7 @@ async def search(services: Services, call: Call, exchange: Exchange) -> None:
     answer = await answer_search(services, call, body)
     exchange.outcome = "miss" if answer.miss else "hits"
     content = answer_bytes(answer, explain=body.explain, form=body.format, counter=services.router.counter)
-    await exchange.reply(200, content)
+    await exchange.reply(200, content, telling(services.admission.room()))
     if call.trail.asked is not None:
         services.shadow.after(call.trail.asked, answer)
 
@@ -30,6 +31,10 @@ async def explain(services: Services, call: Call, exchange: Exchange) -> None:
     """``POST /v1/explain``."""
     body = parse_body(ExplainBody, await _body(services, exchange))
     explanation = await explain_record(services, call, body)
+    asked, name = call.trail.asked, body.narrow.grant_list
+    if explanation.outcome is Outcome.FILTERED_BY_NARROWING and name and asked is not None:
+        # As for a search: an unknown list is an error, and no filter.
+        await check_grant_list(services, call, name, asked.deadline.remaining_ms() / 1000)
     await exchange.reply(200, explanation_bytes(call.request_id, explanation))
 
 
@@ -43,6 +48,7 @@ async def answer_search(services: Services, call: Call, body: SearchBody) -> Ans
     """
     request = search_request(services, call, body)
     call.trail.asked = request
+    services.metrics.asked(request.scope.narrowing)
     with services.admission.place(request.deadline.remaining_ms() / 1000):
         answer = await services.router.search(request)
     call.trail.answer = answer

@@ -33,7 +33,7 @@ _LISTS: Final = ("aliases", "keywords", "examples", "tags")
 def stored_view(record: Record) -> StoredView:
     """The whole record."""
     values = orjson.loads(record.to_json())
-    view = content_of(values, with_parameters=True)
+    view = content_of(values)
     view |= {field: values[field] for field in _LISTS if values[field]}
     view["access"] = _access(record.access)
     for field in ("status", "version", "search_text_hash", "schema_version", "indexed_at"):

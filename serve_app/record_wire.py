@@ -45,6 +45,9 @@ _ALLOWED: Final = {
     "too_long": "at most {max_length} items",
     "greater_than_equal": "at least {ge}",
     "less_than_equal": "at most {le}",
+    "model_type": "a JSON object",
+    "dict_type": "a JSON object",
+    "tuple_type": "a list",
 }
 
 

@@ -56,6 +56,9 @@ def build_rest(services: Services) -> FastAPI:
     async def refuse(request: Request, error: Exception) -> Response:
         exchange: Exchange = request.scope[EXCHANGE]
         audit.refused(exchange.request_id, error, services.pseudonyms.caller(exchange.trail.principal))
+        if isinstance(error, _TYPED) and problem_of(error).code is Code.INTERNAL:
+            # Whatever else leads there is raised on to the ingress, which tells it.
+            audit.failed(exchange.request_id, error)
         return _problem_response(request, exchange, error)
 
     for kind in (*_TYPED, Exception):

@@ -47,11 +47,11 @@ class ReadRoutes:
         call: Call = request.scope[CALL]
         found = await visible_record(self._services, call, record_id, from_s=call.arrived_s)
         if found is None:
-            self._services.inquiries.missing(call.request_id, "get", record_id)
+            self._services.inquiries.missing(call.request_id, call.principal, "get", record_id)
             raise Refused(NOT_FOUND)
         if form == "native":
             return json_response(stored_view(found))
-        evidence = evidence_json(orjson.loads(found.to_json()), with_parameters=True)
+        evidence = evidence_json(orjson.loads(found.to_json()))
         return json_response(formatted_record(form, evidence))
 
     async def status(self) -> Response:

@@ -33,6 +33,7 @@ class Services:
         request_log: takes a line for each request, None writes none.
         pseudonyms: of callers and records in the audit log.
         budgets: the settings' ceilings by kind of record, made once.
+        most_k: the most hits that a request may name, by kind of record.
         longest_s: the longest of their times, in seconds.
         inquiries: into records that were not shown.
         admission: the questions at work.
@@ -51,6 +52,7 @@ class Services:
     request_log: RequestLog | None = None
     pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
     budgets: Mapping[Kind, Budget] = field(init=False)
+    most_k: Mapping[Kind, int] = field(init=False)
     longest_s: float = field(init=False)
     inquiries: Inquiries = field(init=False)
     admission: Admission = field(init=False)
@@ -60,8 +62,9 @@ class Services:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "budgets", {kind: self.settings.budgets.of(kind) for kind in Kind})
+        object.__setattr__(self, "most_k", {kind: self.settings.budgets.most_k(kind) for kind in Kind})
         object.__setattr__(self, "longest_s", self.settings.budgets.longest_ms / 1000)
-        object.__setattr__(self, "inquiries", Inquiries(self.control))
+        object.__setattr__(self, "inquiries", Inquiries(self.control, self.pseudonyms))
         object.__setattr__(self, "admission", Admission(self.clock, self.longest_s))
         object.__setattr__(self, "desk", Desk(self.settings.answers))
         flags, admission = FlagWatch(self.settings), self.admission

@@ -26,7 +26,7 @@ _NAMED_IDS: Final = 1000
 _NAMED_VALUES: Final = 64
 _MAX_SEQ: Final = 2**63 - 1
 _K: Final = (
-    "Hits wanted, from 1 to min(k_ceiling of the caller's mode in the policy, rerank_k of the server's budget);"
+    "Hits wanted, from 1 to min(k_ceiling of the caller's mode in the policy, most_k of the server's budget);"
     " the server's evidence_k within that if left out."
 )
 

@@ -42,11 +42,6 @@ class View:
     bonus: npt.NDArray[np.int32]
     compared: Compared | None
 
-    def place(self, record_id: str) -> int:
-        """Ordinal of an authorized record, or -1 for any other."""
-        ordinal = self.part.segment.ordinal_of(record_id)
-        return ordinal if ordinal >= 0 and self.authorized.holds(ordinal) else -1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Asked:

@@ -84,7 +84,7 @@ class Column:
 
     def rows_with(self, admitted: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """bool[rows]: whose value is one of those that ``admitted`` (bool[values]) says."""
-        if len(self.codes) == 0:
+        if len(self.codes) == 0 or admitted.all():
             return np.full(self.rows, bool(admitted.any()))
         return admitted[self.codes]
 

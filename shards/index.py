@@ -6,8 +6,12 @@ shard's knowledge (``shards.shard``).
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
+from shards import bundle
 from shards.authorization import AuthorizedRows, Authorizer
+from shards.bundle import Question
+from shards.cache import BoundedCache
 from shards.compaction import compacted
 from shards.deadline import Expired
 from shards.grants import GrantLists
@@ -22,6 +26,9 @@ from shards.text_table import joined
 from shards.utf8 import encoded
 from shards.vector_arrivals import inherited
 
+SIGHTS_BYTES: Final = 16 << 20
+"""Of sights: some 1,400 scopes of 75,000 records; their rows count here, too, though an ``Authorizer`` has them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ShardIndex:
@@ -31,6 +38,7 @@ class ShardIndex:
         parts: each live id occurs in exactly one part.
         seq: the last change that is in.
         twins: what holds of records that somebody confirmed to be duplicates, by their ids.
+        sights: of this generation alone, by the fingerprint of their scope.
     """
 
     parts: tuple[Part, ...] = ()
@@ -38,17 +46,21 @@ class ShardIndex:
     seq: int = 0
     authorizer: Authorizer = field(default_factory=Authorizer)
     twins: Mapping[str, Twin] = field(default_factory=dict)
+    sights: BoundedCache[str, Sight] = field(init=False, default_factory=lambda: BoundedCache(SIGHTS_BYTES))
 
     def search(self, query: ShardQuery, expired: Expired) -> ShardHits:
         """Answer one query; ``expired`` says whether its time has run out."""
-        return self._searched(query, expired, {})
+        (hits,) = self.search_batch((query,), lambda _: expired)
+        return hits
 
     def search_batch(
         self, batch: Sequence[ShardQuery], expiry_of: Callable[[ShardQuery], Expired]
     ) -> tuple[ShardHits, ...]:
-        """Answer queries one after the other; what callers of the same scope see is found out once."""
-        sights: dict[int, Sight] = {}
-        return tuple([self._searched(query, expiry_of(query), sights) for query in batch])
+        """Answer queries, ``bundle.MOST`` of them in one go."""
+        answers: list[ShardHits] = []
+        for start in range(0, len(batch), bundle.MOST):
+            answers += self._searched(batch[start : start + bundle.MOST], expiry_of)
+        return tuple([self._with_twins(hits) for hits in answers] if self.twins else answers)
 
     def documents(self, request: DocumentRequest) -> tuple[Document, ...]:
         """Documents of the asked ids that the scope admits, in the order asked, each once."""
@@ -97,20 +109,42 @@ class ShardIndex:
         """Live records."""
         return sum(part.count for part in self.parts)
 
-    def _searched(self, query: ShardQuery, expired: Expired, sights: dict[int, Sight]) -> ShardHits:
-        """``sights`` are those found so far, by the identity of their scope, which the batch keeps alive."""
+    def _searched(self, queries: Sequence[ShardQuery], expiry_of: Callable[[ShardQuery], Expired]) -> list[ShardHits]:
+        answers: list[ShardHits | None] = []
+        questions = []
+        for query in queries:
+            question = self._question(query, expiry_of(query))
+            if isinstance(question, Question):
+                questions.append(question)
+                answers.append(None)
+            else:
+                answers.append(nothing(query, question, self.seq))
+        if not questions:
+            return [answer for answer in answers if answer is not None]
+        found = iter(retrieve(questions, self.parts, self.seq))
+        return [next(found) if answer is None else answer for answer in answers]
+
+    def _question(self, query: ShardQuery, expired: Expired) -> Question | Outcome:
+        """What is to be searched, or how it ends before that."""
         if query.min_seq > self.seq:
-            return nothing(query, Outcome.BEHIND, self.seq)
-        sight = sights.get(id(query.scope))
+            return Outcome.BEHIND
+        sight = self._sight(query.scope, expired)
+        if sight is not None and sight.authorized == 0:
+            return Outcome.COMPLETE
+        return Outcome.EXPIRED if sight is None or expired() else Question(query, sight, expired)
+
+    def _sight(self, scope: Scope, expired: Expired) -> Sight | None:
+        """What ``scope`` sees of this generation; None where the time runs out over it."""
+        sight = self.sights.get(scope.fingerprint)
         if sight is None:
             authorized = []
             for part in self.parts:
                 if expired():
-                    return nothing(query, Outcome.EXPIRED, self.seq)
-                authorized.append((part, self._authorized(query.scope, part)))
-            sight = sights[id(query.scope)] = Sight.of(authorized)
-        hits = retrieve(query, sight, self.seq, expired)
-        return self._with_twins(hits) if self.twins else hits
+                    return None
+                authorized.append((part, self._authorized(scope, part)))
+            sight = Sight.of(authorized)
+            self.sights.put(scope.fingerprint, sight, sight.nbytes)
+        return sight
 
     def _with_twins(self, hits: ShardHits) -> ShardHits:
         """The rows, with what was confirmed of them."""

@@ -4,11 +4,11 @@ It holds no text and looks nothing up; where records with such a field stand is 
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Final, Self
 
 import numpy as np
@@ -16,8 +16,12 @@ import numpy.typing as npt
 
 from shards.utf8 import encoded
 
-REMEMBERED: Final = 16_384
-"""Digests of keys that a process remembers: queries share most of their words and runs of words."""
+GROUPS: Final = 1024
+"""Groups of keys whose digests a process remembers: a query asks two fields for the same. Single keys are not worth it:
+most are runs of words that no other query has, and what is not remembered costs twice what hashing it does."""
+
+BONUSES: Final = 4096
+"""Arrays of bonuses that a process remembers: they differ by a few small counts."""
 
 _DIGEST: Final = hashlib.blake2b(digest_size=8)
 """Only copied: a copy costs half of what a new one does."""
@@ -45,7 +49,17 @@ def _digest(key: str) -> bytes:
     return digest.digest()
 
 
-_asked_digest: Final = lru_cache(REMEMBERED)(_digest)
+@lru_cache(GROUPS)
+def _digests(keys: tuple[str, ...]) -> bytes:
+    return b"".join(map(_digest, keys))
+
+
+@lru_cache(BONUSES)
+def _repeated(groups: tuple[tuple[int, int], ...]) -> npt.NDArray[np.int32]:
+    """int32[n], each bonus as often as it says; not to be written to."""
+    bonuses = np.repeat([bonus for bonus, _ in groups], [times for _, times in groups]).astype(np.int32)
+    bonuses.setflags(write=False)
+    return bonuses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,12 +86,17 @@ class Mentions:
     @classmethod
     def of(cls, fields: Mapping[MentionField, Iterable[tuple[str, int]]]) -> Self:
         """Mentions of the (key, bonus) pairs of each field, in any order; an empty key names nothing."""
-        pairs = [[pair for pair in fields.get(field, ()) if pair[0]] for field in FIELDS]
-        first, second, third = accumulate(map(len, pairs))
-        keys, bonuses = zip(*chain.from_iterable(pairs), strict=True) if third else ((), ())
-        digests = np.frombuffer(b"".join(map(_asked_digest, keys)), ">u8")
+        return cls.grouped({field: [((key,), bonus) for key, bonus in pairs if key] for field, pairs in fields.items()})
+
+    @classmethod
+    def grouped(cls, fields: Mapping[MentionField, Sequence[tuple[tuple[str, ...], int]]]) -> Self:
+        """As ``of``, with the keys of one bonus together and none of them empty: what every query takes."""
+        groups = [fields.get(field, ()) for field in FIELDS]
+        first, second, third = accumulate([sum([len(keys) for keys, _ in field]) for field in groups])
+        digests = b"".join([_digests(keys) for field in groups for keys, _ in field])
+        bonuses = _repeated(tuple([(bonus, len(keys)) for field in groups for keys, bonus in field]))
         return cls(
-            hashes=digests.astype(np.uint64), bonuses=np.array(bonuses, np.int32), bounds=(0, first, second, third)
+            hashes=np.frombuffer(digests, ">u8").astype(np.uint64), bonuses=bonuses, bounds=(0, first, second, third)
         )
 
     def among(self, field: MentionField) -> dict[int, int]:

@@ -35,7 +35,7 @@ from shards.pruned_steps import (
     add_shared,
     complete,
     contenders,
-    matching,
+    holders_of,
     ordered,
     places_of,
     reached,
@@ -89,7 +89,7 @@ def top_of_segment(  # noqa: PLR0917 -- Numba wants positions
     order, bounds = np.empty(len(terms), np.int64), np.empty(len(terms), np.int64)
     left = ordered(order, bounds, places, weights, impact, presence, lists.most)
     order, bounds = order[:left], bounds[:left]
-    matched = matching(scores, allowed, bits, places[order])
+    holders = holders_of(allowed, bits, places[order])
     # Steps 2 and 3: no row reaches `limit` by the dense terms that are left, `rest` together, alone.
     heap = np.empty(len(best), np.int64)
     limit = reached(scores, allowed, heap, max(floor, 1))
@@ -105,7 +105,7 @@ def top_of_segment(  # noqa: PLR0917 -- Numba wants positions
         if rest < limit:
             limit = reached(scores, allowed, heap, limit)
     # Step 4: the rows that can reach it, in full.
-    count = contenders(rows, scores, allowed, bits, places[order[added:]], bounds[added:], limit)
+    count, matched = contenders(rows, scores, allowed, holders, bits, places[order[added:]], bounds[added:], limit)
     for position in order[added:]:
         place = places[position]
         factor, constant = weights[position] * impact, weights[position] * presence

@@ -65,6 +65,8 @@ def reached(scores: npt.NDArray[np.int32], allowed: Bits, heap: npt.NDArray[np.i
     """The ``len(heap)``-th best of the authorized scores from ``floor`` on; ``floor`` where there are fewer."""
     size, limit = 0, floor - 1
     for word in range(len(allowed)):
+        if allowed[word] == 0:
+            continue
         better = above(scores, word, np.int32(limit)) & allowed[word]
         while better:
             score = scores[WORD * word + lowest(better)]
@@ -103,33 +105,39 @@ def ordered(  # noqa: PLR0917 -- Numba wants positions
     return found
 
 
-@numba.njit(types.int64(SCORES, U64, U64_2, I64), nogil=True, cache=True)
-def matching(
-    scores: npt.NDArray[np.int32], allowed: Bits, bits: npt.NDArray[np.uint64], places: npt.NDArray[np.int64]
-) -> int:
-    """Authorized rows that have a partial score or hold one of these dense terms."""
-    any_of = np.zeros(len(allowed), np.uint64)
+@numba.njit(types.uint64[::1](U64, U64_2, I64), nogil=True, cache=True)
+def holders_of(allowed: Bits, bits: npt.NDArray[np.uint64], places: npt.NDArray[np.int64]) -> Bits:
+    """The authorized rows that hold one of these dense terms."""
+    held = np.zeros(len(allowed), np.uint64)
     for place in places:
         for word in range(bits.shape[1]):
-            any_of[word] |= bits[place, word]
-    count = 0
+            held[word] |= bits[place, word]
     for word in range(len(allowed)):
-        count += ones((above(scores, word, np.int32(0)) | any_of[word]) & allowed[word])
-    return count
+        held[word] &= allowed[word]
+    return held
 
 
-@numba.njit(types.int64(types.uint16[::1], SCORES, U64, U64_2, I64, I64, types.int64), nogil=True, cache=True)
+@numba.njit(
+    types.UniTuple(types.int64, 2)(types.uint16[::1], SCORES, U64, U64, U64_2, I64, I64, types.int64),
+    nogil=True,
+    cache=True,
+)
 def contenders(  # noqa: PLR0917 -- Numba wants positions
     rows: npt.NDArray[np.uint16],
     scores: npt.NDArray[np.int32],
     allowed: Bits,
+    holders: Bits,
     bits: npt.NDArray[np.uint64],
     places: npt.NDArray[np.int64],
     bounds: npt.NDArray[np.int64],
     limit: int,
-) -> int:
-    """Put in front of ``rows`` the authorized rows that reach ``limit`` with the bounds of what they hold; how many."""
-    kept = 0
+) -> tuple[int, int]:
+    """Put in front of ``rows`` the authorized rows that reach ``limit`` with the bounds of what they hold.
+
+    Returns:
+        how many they are, and how many authorized rows have a score or are ``holders`` of a dense term.
+    """
+    kept, matched = 0, 0
     held, lifts = np.zeros(LIFTS, np.uint64), np.zeros(LIFTS, np.int32)
     first = min(LIFTS, len(places))
     for at in range(first):
@@ -137,7 +145,12 @@ def contenders(  # noqa: PLR0917 -- Numba wants positions
     rest = bounds[first:].sum()
     alone, least = np.int32(limit - bounds.sum() - 1), np.int32(limit - rest - 1)
     for word in range(len(allowed)):
-        found = above(scores, word, alone) & allowed[word]
+        admitted = allowed[word]
+        # The rows of a caller's namespaces stand together, so that most words of most callers are empty.
+        if admitted == 0:
+            continue
+        matched += ones(above(scores, word, np.int32(0)) & admitted | holders[word])
+        found = above(scores, word, alone) & admitted
         if found == 0:
             continue
         for at in range(first):
@@ -147,7 +160,7 @@ def contenders(  # noqa: PLR0917 -- Numba wants positions
             rows[kept] = WORD * word + lowest(found)
             kept += 1
             found &= found - np.uint64(1)
-    return kept
+    return kept, matched
 
 
 @numba.njit(types.int64[::1](I64, LISTS), nogil=True, cache=True)

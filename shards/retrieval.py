@@ -1,72 +1,81 @@
-"""Retrieval: one query over the parts of one index state.
+"""Retrieval: queries over the parts of one index state, several in one call of a kernel.
 
 It reads only; authorization has come first and nothing here looks at a hidden row.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from shards.candidates import View
-from shards.deadline import Expired, OutOfTimeError
+from shards.bundle import Bundle, Question
+from shards.bundle_kernel import COUNT, gather_all
+from shards.deadline import OutOfTimeError
 from shards.messages import NearTerm, Outcome, ShardHits, ShardQuery
 from shards.near.search import near_terms
+from shards.part import Part
 from shards.scoring import index_scores
-from shards.selection import NO_SCORE, Selection, select
+from shards.selection import NO_SCORE, Chosen, Selection, select
 from shards.sight import Sight
-from shards.sight_kernel import gather
 from shards.text_table import parted
 from shards.topk import Ranked
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Gathered:
-    """What stands in ``ShardHits`` row by row."""
-
-    ids: tuple[str, ...]
-    scores: npt.NDArray[np.int32]
-    values: npt.NDArray[np.uint8]
-    bonuses: npt.NDArray[np.int32]
-    likenesses: npt.NDArray[np.int32]
-    versions: npt.NDArray[np.int64]
+_ID_BYTES: Final = 64
+"""Room for an id; where longer ones come, the kernel takes more."""
 
 
-def retrieve(query: ShardQuery, sight: Sight, seq: int, expired: Expired) -> ShardHits:
-    """Answer ``query`` from what its caller sees, as ``ShardHits`` describes.
+def retrieve(questions: Sequence[Question], parts: Sequence[Part], seq: int) -> list[ShardHits]:
+    """Answer queries, at least one, whose callers see some of ``parts`` each, as ``ShardHits`` describes.
 
     Raises:
-        InvalidVector: if the query's vector cannot be compared with those of its embedder here.
+        InvalidVector: if the vector of a query cannot be compared with those of its embedder here.
     """
-    if sight.authorized == 0:
-        return nothing(query, Outcome.COMPLETE, seq)
-    try:
-        selection = select(query, sight, expired)
-    except OutOfTimeError:
-        return nothing(query, Outcome.EXPIRED, seq)
-    near = _near(query, selection, expired)
-    rows = _gathered(query, selection)
-    return ShardHits(
-        outcome=Outcome.COMPLETE,
-        ids=rows.ids,
-        versions=rows.versions,
-        scores=rows.scores,
-        values=rows.values,
-        bonuses=rows.bonuses,
-        likenesses=rows.likenesses,
-        frequencies=selection.weighting.frequencies,
-        authorized=sight.authorized,
-        matched=selection.matched,
-        threshold=selection.threshold,
-        weights=selection.weighting.weights,
-        seq=seq,
-        unembedded=selection.unembedded,
-        approximate=selection.approximate,
-        near=near or (),
-        near_expired=near is None,
-        bodies=_bodies(query.bodies, selection.rows, selection.views),
-    )
+    bundle = Bundle.of(questions, parts)
+    selection = select(bundle)
+    gathered = _gathered(bundle, selection)
+    answers, start, first = [], 0, 0
+    for question, chosen, span in zip(questions, selection.chosen, bundle.spans, strict=True):
+        if chosen is None:
+            answers.append(nothing(question.query, Outcome.EXPIRED, seq))
+            continue
+        query, count = question.query, chosen.shown
+        end, last = start + count, first + 2 * count * len(query.terms)
+        values = gathered.values[first:last].reshape(count, len(query.terms), 2)
+        scores = selection.best.scores[chosen.start : chosen.start + count]
+        bonuses = likenesses = gathered.zeros[:count]
+        if chosen.views:
+            bonuses, likenesses = _beside_words(chosen, selection.best)
+        if chosen.extra:
+            # The index score is the same sum as the kernels', so that only rows they were not asked for need it.
+            effective = selection.effective[span]
+            scores = index_scores(values, bonuses, likenesses, effective, query.mix).astype(np.int32)
+        frequencies = selection.frequencies[span]
+        near = _near(question, frequencies)
+        answers.append(
+            ShardHits(
+                outcome=Outcome.COMPLETE,
+                ids=gathered.ids[start:end],
+                versions=gathered.versions[start:end],
+                scores=scores,
+                values=values,
+                bonuses=bonuses,
+                likenesses=likenesses,
+                frequencies=frequencies,
+                authorized=question.sight.authorized,
+                matched=chosen.matched,
+                threshold=chosen.threshold,
+                weights=selection.weights[span],
+                seq=seq,
+                unembedded=chosen.unembedded,
+                approximate=chosen.approximate,
+                near=near or (),
+                near_expired=near is None,
+                bodies=_bodies(min(query.bodies, count), chosen.start, selection.best, question.sight),
+            )
+        )
+        start, first = end, last
+    return answers
 
 
 def nothing(query: ShardQuery, outcome: Outcome, seq: int) -> ShardHits:
@@ -89,46 +98,61 @@ def nothing(query: ShardQuery, outcome: Outcome, seq: int) -> ShardHits:
     )
 
 
-def _near(query: ShardQuery, selection: Selection, expired: Expired) -> tuple[NearTerm, ...] | None:
-    """What unknown words may have meant; None where the time ran out over it: the selection is complete without."""
+class _Gathered(NamedTuple):
+    """What stands in the rows of all answers, those of one behind those of the other.
+
+    Attributes:
+        zeros: int32, as many as rows.
+    """
+
+    ids: tuple[str, ...]
+    versions: npt.NDArray[np.int64]
+    values: npt.NDArray[np.uint8]
+    zeros: npt.NDArray[np.int32]
+
+
+def _gathered(bundle: Bundle, selection: Selection) -> _Gathered:
+    """From one call of a kernel."""
+    counts = [0 if chosen is None else chosen.shown for chosen in selection.chosen]
+    octets = sum([2 * count * len(one.query.terms) for count, one in zip(counts, bundle.questions, strict=True)])
+    total = sum(counts)
+    bundle.plans[:, COUNT] = counts
+    values, versions, bounds = np.zeros(octets, np.uint8), np.empty(total, np.int64), np.empty(total + 1, np.int64)
+    texts = gather_all(
+        np.empty(_ID_BYTES * total, np.uint8), bounds, values, versions, selection.best.parts, selection.best.rows,
+        bundle.plans, bundle.tables, bundle.rows, bundle.terms,
+    )  # fmt: skip
+    ids = parted(texts[: bounds[-1]], bounds)
+    return _Gathered(ids=ids, versions=versions, values=values, zeros=np.zeros(total, np.int32))
+
+
+def _beside_words(chosen: Chosen, best: Ranked) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Bonus and likeness of each row (int32[count] each)."""
+    parts = best.parts[chosen.start : chosen.start + chosen.shown]
+    rows = best.rows[chosen.start : chosen.start + chosen.shown]
+    bonuses, likenesses = np.zeros(chosen.shown, np.int32), np.zeros(chosen.shown, np.int32)
+    for position, view in enumerate(chosen.views):
+        at = np.flatnonzero(parts == position)
+        if len(view.bonus):
+            bonuses[at] = view.bonus[rows[at]]
+        if view.compared is not None:
+            likenesses[at] = view.compared.vectors.likenesses_at(view.compared.query, rows[at])
+    return bonuses, likenesses
+
+
+def _near(question: Question, frequencies: npt.NDArray[np.int64]) -> tuple[NearTerm, ...] | None:
+    """What unknown words may have meant; None where the time ran out over it: the rows are complete without."""
+    query, sight, expired = question
     if query.weights is not None:
         return ()
     try:
-        return near_terms(query.terms, selection.weighting.frequencies, selection.sight.parts, expired)
+        return near_terms(query.terms, frequencies, sight, expired)
     except OutOfTimeError:
         return None
 
 
-def _gathered(query: ShardQuery, selection: Selection) -> _Gathered:
-    rows = selection.rows
-    count = len(rows.rows)
-    values, versions = np.zeros((count, len(query.terms), 2), np.uint8), np.empty(count, np.int64)
-    texts, bounds = gather(values, versions, selection.sight.table, selection.terms, rows.parts, rows.rows)
-    bonuses, likenesses = np.zeros(count, np.int32), np.zeros(count, np.int32)
-    for position, view in enumerate(selection.views):
-        if not len(view.bonus) and view.compared is None:
-            continue
-        at = np.flatnonzero(rows.parts == position)
-        ordinals = rows.rows[at]
-        if len(view.bonus):
-            bonuses[at] = view.bonus[ordinals]
-        if view.compared is not None:
-            likenesses[at] = view.compared.vectors.likenesses_at(view.compared.query, ordinals)
-    scores = rows.scores
-    if selection.extra:
-        # The index score is the same sum as the kernels', so that only rows they were not asked for need it.
-        scores = index_scores(values, bonuses, likenesses, selection.weighting.effective, query.mix).astype(np.int32)
-    return _Gathered(
-        ids=parted(texts, bounds),
-        scores=scores,
-        values=values,
-        bonuses=bonuses,
-        likenesses=likenesses,
-        versions=versions,
-    )
-
-
-def _bodies(count: int, rows: Ranked, views: Sequence[View]) -> tuple[bytes, ...]:
-    """Documents of the first rows."""
-    places = zip(rows.parts[:count].tolist(), rows.rows[:count].tolist(), strict=True)
-    return tuple([views[part].part.segment.documents.body(row) for part, row in places])
+def _bodies(count: int, start: int, best: Ranked, sight: Sight) -> tuple[bytes, ...]:
+    """Documents of the first rows of an answer."""
+    rows = slice(start, start + count)
+    places = zip(best.parts[rows].tolist(), best.rows[rows].tolist(), strict=True)
+    return tuple([sight.parts[part][0].segment.documents.body(row) for part, row in places])

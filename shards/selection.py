@@ -1,124 +1,146 @@
-"""Selection: the best authorized rows of one query over the parts of one index state, and what their terms weigh.
+"""Selection: the best authorized rows of each query of a bundle, and what its terms weigh.
 
 It knows rows and integers; what stands in a row is the knowledge of ``shards.retrieval``. It looks at no hidden row.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from shards import sight_kernel
 from shards.addresses import addresses_of
+from shards.authorization import AuthorizedRows
+from shards.bundle import Bundle, Question
+from shards.bundle_kernel import (
+    COLUMNS,
+    COUNT,
+    FOUND,
+    MATCHED,
+    MENTIONED,
+    PARTS_AT,
+    ROOM_AT,
+    THRESHOLD,
+    TODO,
+    choose_all,
+)
 from shards.candidates import Asked, Candidates, Compared, View, candidates
-from shards.deadline import Expired, stop_if
+from shards.deadline import OutOfTimeError
 from shards.messages import ShardQuery
 from shards.names import NO_BONUS
 from shards.part import Part
 from shards.pruned import SCRATCH
-from shards.sight import Sight
+from shards.sight_kernel import PLACE
 from shards.topk import Ranked, merge
 
 NO_SCORE: Final = -1
 """The threshold where no row was left out."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Weighting:
-    """What the terms weigh, and the authorized frequencies behind it (int64[n_terms] each).
+class Chosen(NamedTuple):
+    """The rows of one answer, and what ``ShardHits`` says of the way to them.
 
     Attributes:
-        effective: ``weights``, but 0 where no authorized record here holds the term, whatever it weighs elsewhere.
+        start: where its rows begin among those of all answers, the best first.
+        found: how many the kernels found, one more than are shown at least where there are so many.
+        shown: how many are in the answer.
+        extra: the last of these, pinned or preferred ones, whose scores are not known yet.
+        views: of the parts of the sight; none where words alone gave the scores.
     """
 
-    weights: npt.NDArray[np.int64]
-    effective: npt.NDArray[np.int64]
-    frequencies: npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Selection:
-    """The rows of an answer, and what ``ShardHits`` says of the way to them.
-
-    Attributes:
-        sight: of the caller; ``rows.parts`` counts to its parts.
-        views: of the same parts.
-        terms: int64[parts, n_terms], dictionary rows of the query's terms.
-        rows: the best, then ``extra`` pinned or preferred ones, whose scores are still 0.
-    """
-
-    sight: Sight
-    views: list[View]
-    terms: npt.NDArray[np.int64]
-    weighting: Weighting
-    rows: Ranked
-    extra: int
+    start: int
+    found: int
+    shown: int
     matched: int
     threshold: int
-    unembedded: int
-    approximate: bool
+    extra: int = 0
+    views: Sequence[View] = ()
+    unembedded: int = 0
+    approximate: bool = False
 
 
-def select(query: ShardQuery, sight: Sight, expired: Expired) -> Selection:
-    """The rows of the answer and their scores: dictionary, frequencies, weights, kernels and merge.
+class Selection(NamedTuple):
+    """What was chosen for the queries of a bundle, and what their terms weigh.
+
+    Attributes:
+        chosen: of each query, None where its time ran out.
+        best: the rows of all of them, with gaps.
+        frequencies: int64[all terms], how many authorized records hold each.
+        weights: int64[all terms].
+        effective: int64[all terms], ``weights``, but 0 where no authorized record here holds the term, whatever it
+            weighs elsewhere.
+    """
+
+    chosen: Sequence[Chosen | None]
+    best: Ranked
+    frequencies: npt.NDArray[np.int64]
+    weights: npt.NDArray[np.int64]
+    effective: npt.NDArray[np.int64]
+
+
+def select(bundle: Bundle) -> Selection:
+    """The rows of each answer and their scores: frequencies, weights, kernels and merge.
 
     Raises:
-        InvalidVector: if the query's vector cannot be compared with those of its embedder here.
-        OutOfTimeError: if the time runs out.
+        InvalidVector: if the vector of a query cannot be compared with those of its embedder here.
     """
-    terms = _terms(query, sight)
-    views = _views(query, sight, terms)
-    stop_if(expired)
-    weighting = _weighting(query, sight, terms)
-    # One row more than is shown tells the threshold, and each extra may be that row.
-    extras = tuple(dict.fromkeys((*query.pinned, *query.preferred)))
-    asked = Asked(weights=weighting.effective, mix=query.mix, n=query.n + 1 + len(extras))
-    if query.vector is None:
-        stop_if(expired)
-        found = best_by_words(sight, terms, [view.bonus for view in views], asked)
-    else:
-        found = _compared_too(views, asked, expired)
-    rows, extra, threshold = _with_extras(query.n, found.best, extras, views)
-    return Selection(
-        sight=sight,
-        views=views,
-        terms=terms,
-        weighting=weighting,
-        rows=rows,
-        extra=extra,
-        matched=found.matched,
-        threshold=threshold,
-        unembedded=found.unembedded,
-        approximate=found.approximate,
+    best = Ranked(
+        parts=np.empty(bundle.room, np.int64),
+        rows=np.empty(bundle.room, np.uint16),
+        scores=np.empty(bundle.room, np.int32),
     )
-
-
-def _terms(query: ShardQuery, sight: Sight) -> npt.NDArray[np.int64]:
-    """int64[parts, n_terms]: dictionary rows of the query's terms in each part, -1 where it does not hold one."""
-    terms = np.empty((len(sight.parts), len(query.terms)), np.int64)
-    for place, (part, _) in enumerate(sight.parts):
-        terms[place] = part.segment.postings.rows.of(query.terms)
-    return terms
-
-
-def _views(query: ShardQuery, sight: Sight, terms: npt.NDArray[np.int64]) -> list[View]:
-    mentions = query.mentions
-    # Of most queries, no part holds any mention: that must cost next to nothing.
-    mentioned = sight_kernel.any_mentioned(sight.table, mentions.hashes, *mentions.bounds[1:3])
-    return [
-        View(
-            part=part,
-            authorized=rows,
-            terms=terms[place],
-            bonus=part.segment.names.bonuses(mentions, part.segment.columns, len(part.segment))
-            if mentioned
-            else NO_BONUS,
-            compared=None if query.vector is None else _compared(query, part),
-        )
-        for place, (part, rows) in enumerate(sight.parts)
+    weighed = np.empty(bundle.terms.shape, np.int64)
+    bases = np.zeros((len(bundle.tables), 2), np.int64)
+    _choose(bundle, weighed, best, bases)
+    plans = bundle.plans.tolist()
+    views = _views(bundle, plans)
+    if views:
+        for place, seen in views.items():
+            start = plans[place][PARTS_AT]
+            for at, view in enumerate(seen or (), start):
+                bases[at] = addresses_of((view.bonus,))
+        _choose(bundle, weighed, best, bases)
+        plans = bundle.plans.tolist()
+    frequencies, weights, effective = weighed
+    chosen = [
+        _chosen(question, plan, views.get(place, ()), effective[span], best)
+        for place, (question, plan, span) in enumerate(zip(bundle.questions, plans, bundle.spans, strict=True))
     ]
+    return Selection(chosen=chosen, best=best, frequencies=frequencies, weights=weights, effective=effective)
+
+
+def _choose(bundle: Bundle, weighed: npt.NDArray[np.int64], best: Ranked, bases: npt.NDArray[np.int64]) -> None:
+    choose_all(
+        bundle.plans, weighed, best.parts, best.rows, best.scores, SCRATCH.scores, SCRATCH.rows, bundle.tables, bases,
+        bundle.rows, bundle.terms, bundle.hashes,
+    )  # fmt: skip
+
+
+def _views(bundle: Bundle, plans: Sequence[Sequence[int]]) -> dict[int, list[View] | None]:
+    """Of the queries whose scores come from more than words; None where the time ran out, and nothing is to do then."""
+    views: dict[int, list[View] | None] = {}
+    for place, (question, plan) in enumerate(zip(bundle.questions, plans, strict=True)):
+        if not plan[MENTIONED] and question.query.vector is None:
+            continue
+        if question.expired():
+            bundle.plans[place, TODO] = 0
+            views[place] = None
+            continue
+        columns, sight = bundle.terms[COLUMNS, bundle.spans[place]], question.sight
+        views[place] = [
+            _view(question.query, part, rows, bundle.rows[number, columns], mentioned=bool(plan[MENTIONED]))
+            for (part, rows), number in zip(sight.parts, sight.table[:, PLACE].tolist(), strict=True)
+        ]
+    return views
+
+
+def _view(
+    query: ShardQuery, part: Part, authorized: AuthorizedRows, terms: npt.NDArray[np.int64], *, mentioned: bool
+) -> View:
+    segment = part.segment
+    # Of most queries, no part holds any mention: that must cost next to nothing.
+    bonus = segment.names.bonuses(query.mentions, segment.columns, len(segment)) if mentioned else NO_BONUS
+    return View(part=part, authorized=authorized, terms=terms, bonus=bonus, compared=_compared(query, part))
 
 
 def _compared(query: ShardQuery, part: Part) -> Compared | None:
@@ -129,104 +151,72 @@ def _compared(query: ShardQuery, part: Part) -> Compared | None:
     return Compared(vectors=vectors, query=vector)
 
 
-def _weighting(query: ShardQuery, sight: Sight, terms: npt.NDArray[np.int64]) -> Weighting:
-    frequencies, own = np.empty(len(query.terms), np.int64), np.empty(len(query.terms), np.int64)
-    full = np.array(query.term_weights, np.int64)
-    sight_kernel.count_and_weigh(frequencies, own, sight.table, terms, sight.authorized, full)
-    if query.weights is None:
-        return Weighting(weights=own, effective=own, frequencies=frequencies)
-    weights = np.array(query.weights, np.int64)
-    return Weighting(weights=weights, effective=np.where(frequencies > 0, weights, 0), frequencies=frequencies)
+def _chosen(
+    question: Question, plan: Sequence[int], views: Sequence[View] | None, weights: npt.NDArray[np.int64], best: Ranked
+) -> Chosen | None:
+    query = question.query
+    if views is None:
+        return None
+    chosen: Chosen | None = Chosen(
+        start=plan[ROOM_AT],
+        found=plan[FOUND],
+        shown=plan[COUNT],
+        matched=plan[MATCHED],
+        threshold=plan[THRESHOLD],
+        views=views,
+    )
+    if query.vector is not None:
+        chosen = _compared_too(question, plan[ROOM_AT], views, weights, best)
+    if chosen is not None and (query.pinned or query.preferred):
+        chosen = _with_extras(chosen, question, best)
+    return chosen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Found:
-    """The best rows of all parts, and the counts of ``Selection``."""
-
-    best: Ranked
-    matched: int
-    unembedded: int = 0
-    approximate: bool = False
-
-
-def best_by_words(
-    sight: Sight, terms: npt.NDArray[np.int64], bonuses: Sequence[npt.NDArray[np.int32]], asked: Asked
-) -> Found:
-    """The best rows of all parts by words and mentions, in one call of a kernel.
-
-    Args:
-        sight: of the caller.
-        terms: int64[parts, n_terms], dictionary rows in each part, -1 where it does not hold one.
-        bonuses: of each part int32[rows], or int32[0] where no record has one; none for no bonus at all.
-        asked: of every part.
-    """
-    if any(map(len, bonuses)):
-        bases = np.array([addresses_of((bonus,)) for bonus in bonuses], np.int64)
-    else:
-        bases = np.zeros((len(sight.parts), 2), np.int64)
-    # Whoever wants everything asks for more rows than there are.
-    n = max(1, min(asked.n, sight.authorized))
-    # Given to the kernel, because an array that a kernel returns costs more than one it gets.
-    parts, rows, scores = np.empty(n, np.int64), np.empty(n, np.uint16), np.empty(n, np.int32)
-    mix = asked.mix
-    count, matched = sight_kernel.best_rows(
-        parts, rows, scores, SCRATCH.scores, SCRATCH.rows, sight.table, bases, terms,
-        asked.weights, mix.impact, mix.name, mix.presence,
-    )  # fmt: skip
-    return Found(best=Ranked(parts=parts[:count], rows=rows[:count], scores=scores[:count]), matched=matched)
-
-
-def _compared_too(views: Sequence[View], asked: Asked, expired: Expired) -> Found:
-    """Part by part; what the parts before it have found spares one its weaker rows."""
-    found: list[Candidates] = []
+def _compared_too(
+    question: Question, start: int, views: Sequence[View], weights: npt.NDArray[np.int64], best: Ranked
+) -> Chosen | None:
+    """Part by part, None where the time runs out; what the parts before it have found spares one its weaker rows."""
+    query, sight, expired = question
+    asked = Asked(weights=weights, mix=query.mix, n=query.n + 1 + len(query.pinned) + len(query.preferred))
+    proposed: list[Candidates] = []
     floor = 0
     for view in views:
-        one = candidates(view, asked, floor, expired)
+        try:
+            one = candidates(view, asked, floor, expired)
+        except OutOfTimeError:
+            return None
         if len(one.top.scores) == asked.n:
             floor = max(floor, int(one.top.scores[-1]))
-        found.append(one)
-    return Found(
-        best=merge([one.top for one in found], asked.n, lambda part, row: views[part].part.segment.ids[row]),
-        matched=sum(one.matched for one in found),
-        unembedded=sum(view.authorized.count - one.embedded for view, one in zip(views, found, strict=True)),
-        approximate=any(one.approximate for one in found),
+        proposed.append(one)
+    merged = merge([one.top for one in proposed], asked.n, lambda part, row: views[part].part.segment.ids[row])
+    found = len(merged.scores)
+    rows = slice(start, start + found)
+    best.parts[rows], best.rows[rows], best.scores[rows] = merged.parts, merged.rows, merged.scores
+    return Chosen(
+        start=start,
+        found=found,
+        shown=min(found, query.n),
+        matched=sum(one.matched for one in proposed),
+        threshold=int(merged.scores[query.n]) if found > query.n else NO_SCORE,
+        views=views,
+        unembedded=sight.authorized - sum(one.embedded for one in proposed),
+        approximate=any(one.approximate for one in proposed),
     )
 
 
-def _shown(n: int, best: Ranked) -> Ranked:
-    return Ranked(parts=best.parts[:n], rows=best.rows[:n], scores=best.scores[:n])
-
-
-def _places(rows: Ranked) -> Iterable[tuple[int, int]]:
-    """Position of its part, and ordinal, of each row."""
-    return zip(rows.parts.tolist(), rows.rows.tolist(), strict=True)
-
-
-def _placed(record_id: str, views: Sequence[View]) -> tuple[int, int] | None:
-    """The place of an authorized record."""
-    for position, view in enumerate(views):
-        ordinal = view.place(record_id)
-        if ordinal >= 0:
-            return position, ordinal
-    return None
-
-
-def _with_extras(n: int, best: Ranked, extras: Sequence[str], views: Sequence[View]) -> tuple[Ranked, int, int]:
-    """The best ``n`` rows and behind them the authorized extras among the others, whose scores are not known yet.
-
-    Also how many these are, and the best score that is left out.
-    """
-    rows, threshold = _shown(n, best), next(iter(best.scores[n:].tolist()), NO_SCORE)
-    if not extras:
-        return rows, 0, threshold
-    placed = dict.fromkeys(place for place in (_placed(one, views) for one in extras) if place is not None)
-    known = dict(zip(_places(best), best.scores.tolist(), strict=True))
-    shown = frozenset(_places(rows))
-    left_out = (score for place, score in known.items() if place not in shown and place not in placed)
+def _with_extras(chosen: Chosen, question: Question, best: Ranked) -> Chosen:
+    """The same rows and behind them the authorized extras among the others, whose scores are not known yet."""
+    query, sight, _ = question
+    placed = dict.fromkeys(place for place in map(sight.place, (*query.pinned, *query.preferred)) if place is not None)
+    end, rows = chosen.start + chosen.shown, slice(chosen.start, chosen.start + chosen.found)
+    found = list(zip(best.parts[rows].tolist(), best.rows[rows].tolist(), best.scores[rows].tolist(), strict=True))
+    shown = frozenset((part, row) for part, row, _ in found[: chosen.shown])
+    left_out = (score for part, row, score in found[chosen.shown :] if (part, row) not in placed)
     appended = [place for place in placed if place not in shown]
-    rows = Ranked(
-        parts=np.append(rows.parts, np.array([part for part, _ in appended], np.int64)),
-        rows=np.append(rows.rows, np.array([row for _, row in appended], np.uint16)),
-        scores=np.append(rows.scores, np.zeros(len(appended), np.int32)),
+    if appended:
+        best.parts[end : end + len(appended)], best.rows[end : end + len(appended)] = zip(*appended, strict=True)
+    return chosen._replace(
+        shown=chosen.shown + len(appended),
+        threshold=next(left_out, NO_SCORE),
+        extra=len(appended),
     )
-    return rows, len(appended), next(left_out, NO_SCORE)

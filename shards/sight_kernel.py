@@ -25,7 +25,10 @@ from shards.value_kernel import fill
 COUNT, ROWS, BITS = range(3)
 """Columns of a part: its authorized rows, all its rows, and the address and length of the authorized ones as bits."""
 
-SEGMENT_AT: Final = 4
+PLACE: Final = 4
+"""The column that says which part of the index it is."""
+
+SEGMENT_AT: Final = 5
 _IDS: Final = SEGMENT_AT + LISTS_LENGTH
 _VERSIONS: Final = _IDS + 4
 _NAMES: Final = _VERSIONS + 3
@@ -37,7 +40,7 @@ _READ: Final = [
 ]
 _VERSION_TYPES: Final = frozenset(np.dtype(one) for one in ("u1", "u2", "u4", "i8"))
 
-_TABLE = types.Array(types.int64, 2, "C", readonly=True)
+TABLE = types.Array(types.int64, 2, "C", readonly=True)
 
 
 def segment_numbers(
@@ -55,7 +58,7 @@ def segment_numbers(
     return np.array([*addresses_of((*lists, *ids, versions)), versions.dtype.itemsize, *addresses_of(names)], np.int64)
 
 
-@numba.njit(types.bool_(_TABLE, U64, types.int64, types.int64), nogil=True, cache=True)
+@numba.njit(types.bool_(TABLE, U64, types.int64, types.int64), nogil=True, cache=True)
 def any_mentioned(table: npt.NDArray[np.int64], hashes: npt.NDArray[np.uint64], first: int, second: int) -> bool:
     """Whether any part holds a mention (see ``any_held``)."""
     for part in range(len(table)):
@@ -65,7 +68,7 @@ def any_mentioned(table: npt.NDArray[np.int64], hashes: npt.NDArray[np.uint64], 
     return False
 
 
-@numba.njit(types.void(types.int64[::1], types.int64[::1], _TABLE, _TABLE, types.int64, I64), nogil=True, cache=True)
+@numba.njit(types.void(types.int64[::1], types.int64[::1], TABLE, TABLE, types.int64, I64), nogil=True, cache=True)
 def count_and_weigh(  # noqa: PLR0917 -- Numba wants positions
     frequencies: npt.NDArray[np.int64],
     weights: npt.NDArray[np.int64],
@@ -104,7 +107,7 @@ def _comes_first(one: npt.NDArray[np.int64], row: int, other: npt.NDArray[np.int
 
 @numba.njit(
     types.UniTuple(types.int64, 2)(
-        types.int64[::1], types.uint16[::1], types.int32[::1], SCORES, types.uint16[::1], _TABLE, _TABLE, _TABLE, I64,
+        types.int64[::1], types.uint16[::1], types.int32[::1], SCORES, types.uint16[::1], TABLE, TABLE, TABLE, I64,
         types.int64, types.int64, types.int64,
     ),
     nogil=True,
@@ -193,23 +196,27 @@ def _version(row: npt.NDArray[np.int64], ordinal: int) -> int:
 
 
 @numba.njit(
-    types.Tuple((types.uint8[::1], types.int64[::1]))(
-        types.uint8[:, :, ::1], types.int64[::1], _TABLE, _TABLE, I64, U16
+    types.uint8[::1](
+        types.uint8[::1], types.int64[::1], types.uint8[:, :, ::1], types.int64[::1], TABLE, TABLE, I64, U16
     ),
     nogil=True,
     cache=True,
 )
 def gather(  # noqa: PLR0917 -- Numba wants positions
+    texts: npt.NDArray[np.uint8],
+    bounds: npt.NDArray[np.int64],
     values: npt.NDArray[np.uint8],
     versions: npt.NDArray[np.int64],
     table: npt.NDArray[np.int64],
     terms: npt.NDArray[np.int64],
     owners: npt.NDArray[np.int64],
     rows: npt.NDArray[np.uint16],
-) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Write what stands in rows of several parts, and return their ids.
+) -> npt.NDArray[np.uint8]:
+    """Write what stands in rows of several parts, their ids one behind the other.
 
     Args:
+        texts: room for the ids; ``bounds[0]`` bytes of it are written already.
+        bounds: int64[n + 1], where each id begins and the last ends; all but the first are written.
         values: uint8[n, n_terms, 2], zeros; impact and name channel are written.
         versions: int64[n], written.
         table: of the parts.
@@ -218,9 +225,8 @@ def gather(  # noqa: PLR0917 -- Numba wants positions
         rows: uint16[n].
 
     Returns:
-        the ids as one text after the other, and where each begins and the last ends (int64[n + 1]).
+        ``texts``, or a larger copy of them.
     """
-    texts, bounds = np.empty(64 * len(rows), np.uint8), np.zeros(len(rows) + 1, np.int64)
     room = np.empty((BLOCK, 2), np.int64)
     for place in range(len(rows)):
         row, ordinal = table[owners[place]], np.int64(rows[place])
@@ -236,4 +242,4 @@ def gather(  # noqa: PLR0917 -- Numba wants positions
                 size += 1
         if size:
             fill(values, places[:size], taken[:size], terms[part], lists_at(table[part], SEGMENT_AT))
-    return texts[: bounds[-1]], bounds
+    return texts

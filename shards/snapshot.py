@@ -3,7 +3,7 @@
 Format 4, one directory::
 
     manifest.json            the hex blake2b-256 of the JSON after the line break: shard, analyzer, embedder and dims
-                             ("" and 0 without vectors), seq, lists, twins (none in older ones), parts
+                             ("" and 0 without vectors), seq, lists, twins, parts
     <digest>.index           typed little-endian arrays at 64-byte bounds, described in the manifest
     <digest>.documents       bodies one after the other; memory-mapped when read
     <digest>.live            one byte per row, only where rows are dead
@@ -95,7 +95,7 @@ def read(directory: Path, shard: int) -> ShardIndex:
             ),
             lists=GrantLists().changed(manifest["grant_lists"], next_uid()),
             seq=manifest["seq"],
-            twins={one: _read_twin(one, *rest) for one, *rest in manifest.get("twins", ())},
+            twins={one: _read_twin(one, *rest) for one, *rest in manifest["twins"]},
         )
     except (KeyError, TypeError, ValueError) as exc:
         raise CorruptSnapshot(str(path), f"is not a manifest of format {FORMAT}: {exc!r}") from exc

@@ -9,36 +9,69 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from shards.text_table import TextTable
+from shards.text_table import TextTable, joined
 from shards.utf8 import encoded
 
-REMEMBERED: Final = 4_096
-"""Terms, held or not; then all are forgotten, so that what was asked once does not stay for ever."""
+REMEMBERED: Final = 8_192
+"""Terms, held or not, after which those are forgotten that were not asked for since there were last so many: at most
+twice as many are remembered at a time, some 2 MB of a dictionary that is asked a lot."""
+
+Joined = tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]
+_NONE: Final = joined(())
 
 
 class TermRows:
     """Rows of a dictionary by text. It never changes what a look-up finds."""
 
-    __slots__ = ("_known", "_terms")
+    __slots__ = ("_before", "_known", "_terms")
 
     def __init__(self, terms: TextTable) -> None:
         self._terms = terms
         self._known: dict[str, int] = {}
+        self._before: dict[str, int] = {}
 
     def of(self, terms: Sequence[str]) -> npt.NDArray[np.int64]:
         """int64[m]: row of each term in the dictionary, -1 where it is not in."""
-        known = self._known
-        try:
-            return np.fromiter(map(known.__getitem__, terms), np.int64, len(terms))
-        except KeyError:
-            return self._looked_up(terms)
+        found: npt.NDArray[np.int64] = rows_of((self,), terms)[0]
+        return found
 
-    def _looked_up(self, terms: Sequence[str]) -> npt.NDArray[np.int64]:
-        known = self._known
-        rows = [known.get(term) for term in terms]
-        missing = [term for term, row in zip(terms, rows, strict=True) if row is None]
-        found = dict(zip(missing, self._terms.find_all([encoded(term) for term in missing]).tolist(), strict=True))
-        if len(known) + len(found) > REMEMBERED:
-            known.clear()
-        known.update(found)
-        return np.array([found[term] if row is None else row for term, row in zip(terms, rows, strict=True)], np.int64)
+    def remembered(self, terms: Sequence[str]) -> list[int] | None:
+        """The row of each term, None where one of them is not remembered or was not asked for lately."""
+        try:
+            return list(map(self._known.__getitem__, terms))
+        except KeyError:
+            return None
+
+    def forgotten(self, terms: Sequence[str]) -> list[str]:
+        """Those of the terms that are not remembered."""
+        known, before = self._known, self._before
+        return [term for term in terms if term not in known and term not in before]
+
+    def looked_up(self, terms: Sequence[str], forgotten: Sequence[str], texts: Joined) -> list[int]:
+        """The row of each term; ``texts`` are those of the forgotten ones."""
+        found = dict(zip(forgotten, self._terms.find_joined(*texts).tolist(), strict=True)) if forgotten else {}
+        known, before = self._known, self._before
+        for term in terms:
+            if term not in known:
+                known[term] = found[term] if term in found else before[term]
+        rows = list(map(known.__getitem__, terms))
+        if len(known) > REMEMBERED:
+            self._before, self._known = known, {}
+        return rows
+
+
+def rows_of(dictionaries: Sequence[TermRows], terms: Sequence[str]) -> npt.NDArray[np.int64]:
+    """int64[dictionaries, terms]: row of each term in each dictionary, -1 where it is not in."""
+    found = np.empty((len(dictionaries), len(terms)), np.int64)
+    encoded_terms: list[str] = []
+    texts = _NONE
+    for place, dictionary in enumerate(dictionaries):
+        rows = dictionary.remembered(terms)
+        if rows is None:
+            forgotten = dictionary.forgotten(terms)
+            # Mostly the same ones in all dictionaries.
+            if forgotten != encoded_terms:
+                encoded_terms, texts = forgotten, joined(list(map(encoded, forgotten)))
+            rows = dictionary.looked_up(terms, forgotten, texts)
+        found[place] = rows
+    return found

@@ -4,7 +4,7 @@ It knows no meaning of its texts and never changes after it is built.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Self
 
 import numpy as np
@@ -15,8 +15,7 @@ from shards import text_kernel
 
 def joined(texts: Sequence[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
     """All texts one after the other, and where each starts (int64[n + 1]): what ``TextTable.find_joined`` looks up."""
-    bounds = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=bounds[1:])
+    bounds = np.array(list(accumulate(map(len, texts), initial=0)), np.int64)
     return np.frombuffer(b"".join(texts), np.uint8), bounds
 
 

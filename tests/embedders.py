@@ -1,13 +1,12 @@
 """Embedders without a model: every word points somewhere of its own, and texts that share words point the same way.
 
-One of them can be slow, hang or fail, as a model can.
+One of them can hang or fail, as a model can.
 """
 
 import hashlib
 import math
 import re
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -30,18 +29,18 @@ class WordEmbedder:
     """Hashed words in ``dims`` dimensions; a text with none points nowhere, one that is not ASCII is of no language.
 
     Attributes:
-        delay_s: of every query.
         hold: queries wait until it is set.
         fault: raised instead of a query's vector.
         asked: texts of all queries that reached the model.
+        called: set once the first query has reached it.
     """
 
     id: str = "words-1"
     dims: int = 24
-    delay_s: float = 0.0
     hold: threading.Event | None = None
     fault: BaseException | None = None
     asked: list[str] = field(default_factory=list)
+    called: threading.Event = field(default_factory=threading.Event)
 
     def embed_records(self, texts: Sequence[str]) -> npt.NDArray[np.int8]:
         rows = [[_clipped(RECORD_SCALE * part) for part in self.direction(text)] for text in texts]
@@ -49,7 +48,7 @@ class WordEmbedder:
 
     def embed_query(self, text: str) -> EmbeddedQuery | None:
         self.asked.append(text)
-        time.sleep(self.delay_s)
+        self.called.set()
         if self.hold is not None:
             self.hold.wait()
         if self.fault is not None:

@@ -14,6 +14,7 @@ from cluster.config import Settings
 from cluster.local import LocalCluster
 from cluster.registry import Registry
 from cluster.scope import Policy, Principal
+from cluster.settings.search import BudgetsSettings
 from serve_app.auth import Authenticator
 from serve_app.ingress import build_asgi
 from serve_app.keys import read_secret
@@ -21,6 +22,14 @@ from serve_app.local_key import ensure_local_key, mint_token
 from serve_app.metrics import Metrics
 from serve_app.record_wire import parse_record
 from serve_app.services import Services
+from shards.record import Kind
+
+PATIENCE_MS: Final = 60_000
+PATIENT: Final = BudgetsSettings.model_validate({kind.value: {"timeout_ms": PATIENCE_MS} for kind in Kind})
+"""Budgets for where time is no subject: no pause of the machine turns an answer into a time-out."""
+
+PATIENTLY: Final = f"budgets: {{tool: {{timeout_ms: {PATIENCE_MS}}}, passage: {{timeout_ms: {PATIENCE_MS}}}}}\n"
+"""The same in a settings file."""
 
 SENTINEL: Final = "SENTINEL"
 """Stands in every text of a record that the caller of a test may not see."""
@@ -41,6 +50,12 @@ class Endpoint:
     client: httpx.Client
     home: Path
     secret: bytes = field(repr=False)
+
+    def config(self) -> str:
+        """A settings file with these budgets, for commands that need no endpoint."""
+        path = self.home / "patient.yaml"
+        path.write_text(f"home: .\n{PATIENTLY}", encoding="utf-8")
+        return str(path)
 
     def token(self, *roles: str, tenant: str = "acme", mode: str = "analyzer", ttl_s: int = 600) -> str:
         """A token of the local key."""
@@ -63,11 +78,16 @@ class Endpoint:
         return self.post("/v1/search", {"query": query, **body}, role=role, tenant=tenant, mode=mode)
 
 
+def settings_in(home: Path, **sections: object) -> Settings:
+    """Settings of this home with time enough, and with these sections."""
+    return Settings(home=home, budgets=PATIENT, **sections)  # type: ignore[arg-type]
+
+
 def services_over(
     home: Path, records: Sequence[dict[str, object]], *, shards: int = 2, settings: Settings | None = None
 ) -> Services:
     """What the handlers need, over a fresh registry with these records."""
-    settings = Settings(home=home) if settings is None else settings
+    settings = settings_in(home) if settings is None else settings
     registry = Registry.in_home(home)
     registry.upsert_many([parse_record(record) for record in records])
     return services_of(settings, LocalCluster(registry, shards=shards))
@@ -101,10 +121,10 @@ def served(services: Services) -> Iterator[Endpoint]:
             raise RuntimeError("uvicorn did not start")
     port = server.servers[0].sockets[0].getsockname()[1]
     home = services.settings.home
-    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=10, trust_env=False) as client:
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
         yield Endpoint(services=services, client=client, home=home, secret=read_secret(ensure_local_key(home)))
     server.should_exit = True
-    thread.join(5)
+    thread.join(60)
 
 
 @contextmanager

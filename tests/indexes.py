@@ -105,9 +105,12 @@ def verdict_on(oracle: Oracle, ask: Ask, alike: Alike | None = None) -> Verdict:
     assert list(plan.terms) == terms_asked(ask.question.text)
     mix = RANKER.mix(plan)
     fields = spans(ask.question.text, plan.terms)
-    assert plan.mentions == Mentions.of(fields)
+    assert plan.mentions == Mentions.grouped(fields)
     mentions = [
-        Mentioned(field=field.value, key=key, bonus=bonus) for field, named in fields.items() for key, bonus in named
+        Mentioned(field=field.value, key=key, bonus=bonus)
+        for field, groups in fields.items()
+        for keys, bonus in groups
+        for key in keys
     ]
     meant = oracle.meant(ask.scope, plan.terms, plan.term_weights)
     asked = Asked(

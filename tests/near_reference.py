@@ -7,10 +7,10 @@ Words and terms are of Latin letters, so that nothing is said in another script.
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from shards.near import dictionary_kernel, edit_kernel
+from shards.near import dictionary_kernel, edit_kernel, written_kernel
 from shards.near.known_words import MARGIN, is_known, known_near
 from shards.near.search import MOST_WORDS, NEAREST
-from shards.near.terms import LIKENESS_LOST, SAME_WORD
+from shards.near.search_kernel import LIKENESS_LOST, SAME_WORD
 from shards.near.words import looks_like_a_word, word_of
 
 
@@ -23,8 +23,8 @@ def likeness(word: str, term: str) -> int:
 def continued(word: str, term: str) -> int:
     """Cost of a term that goes on where the word breaks off."""
     more = len(term) - len(word)
-    near = term.startswith(word) and 0 < more <= dictionary_kernel.MOST_COMPLETED
-    return dictionary_kernel.COMPLETED + more if near and comparable(term) else edit_kernel.FAR
+    near = term.startswith(word) and 0 < more <= written_kernel.MOST_COMPLETED
+    return written_kernel.COMPLETED + more if near and comparable(term) else edit_kernel.FAR
 
 
 def edited(word: str, term: str) -> int:

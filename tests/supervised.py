@@ -55,6 +55,7 @@ class LocalCopy:
         self.hangs = False
         self.bytes_per_s = float("inf")
         self.loaded: list[int] = []
+        self.applied_bytes: list[int] = []
         self.saves = 0
 
     @property
@@ -94,7 +95,8 @@ class LocalCopy:
 
     async def apply(self, batch: FeedBatch) -> None:
         await self._reach()
-        await asyncio.sleep(sum(len(change.body or b"") for change in batch.changes) / self.bytes_per_s)
+        self.applied_bytes.append(sum(len(change.body or b"") for change in batch.changes))
+        await asyncio.sleep(self.applied_bytes[-1] / self.bytes_per_s)
         self.shard.apply(batch.after_seq, batch.upto_seq, batch.changes)
 
     async def missing_vectors(self, embedder: str, limit: int) -> tuple[MissingVector, ...]:
@@ -125,7 +127,11 @@ class LocalCopy:
 
 
 class World:
-    """A registry and a supervisor over it; with ``load``, one that embeds."""
+    """A registry and a supervisor over it; with ``load``, one that embeds.
+
+    Args:
+        patience_s: for a copy that does not apply or answer; far beyond any pause of the machine where no copy hangs.
+    """
 
     def __init__(
         self,
@@ -136,6 +142,7 @@ class World:
         records: int = 20,
         load: Callable[[], Embedder] | None = None,
         cache: VectorCache | None = None,
+        patience_s: float = 20.0,
     ) -> None:
         url = f"sqlite:///{folder / 'registry.sqlite3'}"
         self.registry = Registry(url)
@@ -150,7 +157,7 @@ class World:
             self._launch,
             shards=shards,
             copies=copies,
-            pace=Pace(apply_timeout_s=0.3, health_period_s=0.05, poll_s=0.05),
+            pace=Pace(apply_timeout_s=patience_s, health_period_s=0.05, poll_s=0.05),
             vectors=None if load is None else VectorSource(load=load, cache=self.cache),
         )
 
@@ -160,7 +167,7 @@ class World:
         return self.launched[-1]
 
     async def until(self, condition: Callable[[], Awaitable[bool]]) -> None:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while not await condition():  # noqa: ASYNC110 -- the condition is the world's, no event tells of it
                 await asyncio.sleep(0.01)
 

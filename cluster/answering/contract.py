@@ -147,10 +147,14 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One reading of an answer, as it happens: which pieces were read, and what was said."""
+    """One reading of an answer, as it happens: which pieces were read, and what was said.
+
+    ``excerpt``: only the sentences of the one piece that fit best were read.
+    """
 
     number: int
     evidence_ids: tuple[str, ...]
+    excerpt: bool
     reading: Reading
 
 

@@ -1,5 +1,8 @@
 """READ THIS FIRST of answering. Evidence one piece at a time until the answer is complete, or all of it at once.
 
+Piece by piece, the first look is at an excerpt of the best piece; where that does not answer all, the piece is read
+whole beside the next one.
+
 It knows neither models nor HTTP, and hands a reader nothing but the question and authorized evidence: pieces that carry
 a part of the answer are read again beside the next one, never told about.
 """
@@ -20,6 +23,7 @@ from cluster.answering.contract import (
     Stop,
     Work,
 )
+from cluster.answering.excerpt import excerpt_of
 from cluster.answering.prompts import messages_of, tokens_of
 from cluster.budget import Deadline
 from cluster.contract import Delivery
@@ -43,16 +47,14 @@ async def answer_from(
     on_step: OnStep = unheard,
 ) -> Answered:
     """The answer that a reader finds in at least one source, best first. No call starts after the deadline."""
-    progress = _Progress()
+    progress = _Progress(inquiry, sources, delivery)
     while progress.stopped is None:
-        fresh = sources[progress.served :][: 1 if delivery is Delivery.SEQUENTIAL else None]
-        if not fresh:
+        given = progress.ahead()
+        if not given:
             progress.stopped = Stop.EVIDENCE_END
         elif deadline.remaining_ms() <= 0:
             progress.fail(Failure.TIMEOUT)
         else:
-            given = [*progress.carrying(sources), *fresh]
-            progress.served += len(fresh)
             reading = await reader.read(inquiry, given, deadline)
             await on_step(progress.take(given, reading))
     return Answered(
@@ -69,22 +71,36 @@ async def answer_from(
 class _Progress:
     """How far an answer is."""
 
-    def __init__(self) -> None:
+    def __init__(self, inquiry: Inquiry, sources: Sequence[Source], delivery: Delivery) -> None:
         self.said: AnswerWithEvidence | None = None
         self.failure: Failure | None = None
         self.stopped: Stop | None = None
         self.served = 0
         self.work = Work()
+        self._sources = sources
         self._steps = 0
+        self._at_once = 1 if delivery is Delivery.SEQUENTIAL else len(sources)
+        self._first = excerpt_of(inquiry, sources[0]) if delivery is Delivery.SEQUENTIAL else sources[0]
 
-    def carrying(self, sources: Sequence[Source]) -> list[Source]:
-        """The pieces that carry what was found so far, in their order."""
+    def ahead(self) -> list[Source]:
+        """What to read next: what carries the answer so far with the next piece; nothing where all was read."""
+        if self._steps == 0 and self._excerpted:
+            return [self._first]
+        fresh = self._sources[self.served :][: self._at_once]
+        if self._steps == 1 and self._excerpted:
+            # Of the best piece only an excerpt was read.
+            return [self._sources[0], *fresh]
         carried = () if self.said is None else self.said.evidence_ids
-        return [one for one in sources[: self.served] if one.id in carried]
+        return [*(one for one in self._sources[: self.served] if one.id in carried), *fresh] if fresh else []
+
+    @property
+    def _excerpted(self) -> bool:
+        return self._first is not self._sources[0]
 
     def take(self, given: Sequence[Source], reading: Reading) -> Step:
         """A reading was made; the last one that found something stands, for it has read what carried those before."""
         self._steps += 1
+        self.served = max(self.served, 1 + [one.id for one in self._sources].index(given[-1].id))
         self.work = self.work.plus(reading.work)
         if reading.failure is not None:
             self.fail(reading.failure)
@@ -92,7 +108,12 @@ class _Progress:
             self.said = reading.said
             if reading.said.complete_answer_found:
                 self.stopped = Stop.COMPLETE
-        return Step(number=self._steps, evidence_ids=tuple(one.id for one in given), reading=reading)
+        return Step(
+            number=self._steps,
+            evidence_ids=tuple(one.id for one in given),
+            excerpt=given[0] is not self._sources[0] and given[0] is self._first,
+            reading=reading,
+        )
 
     def fail(self, failure: Failure) -> None:
         """The reader, or time, gave out; what was found before stands."""

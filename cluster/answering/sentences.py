@@ -33,10 +33,15 @@ class Sentence:
         self.item = item
 
 
+def blocks_of(text: str) -> list[str]:
+    """A text at the borders that end every sentence; ``Sentence.block`` counts these."""
+    return _BLOCK.split(text)
+
+
 def sentences_of(text: str) -> list[Sentence]:
     """The sentences of a cleaned text, in order; none of an empty one."""
     found = []
-    for number, block in enumerate(_BLOCK.split(text)):
+    for number, block in enumerate(blocks_of(text)):
         item = _ITEM.match(block)
         bare = _MARKS.sub("", block[item.end() :] if item else _HEADING.sub("", block))
         parts = (part for part in _END.split(" ".join(bare.split())) if any(map(str.isalnum, part)))

@@ -23,5 +23,6 @@ def _item(place: str, tool: dict[str, object], namespace: str, share: float) -> 
     kind = tool.get("type", "custom")
     if kind != "custom":
         name = named(tool, "name", place)
-        return Refusal(name=name, reason=f"type: {kind!r} is a server tool of the provider, it has no schema")
+        reason = f"type: {kind!r} is a server tool of the provider, it has no schema"
+        return Refusal(name=name, reason=reason, place=place)
     return function_record(place, tool, "input_schema", namespace, share)

@@ -8,6 +8,7 @@ from typing import Final
 import orjson
 
 from cluster.errors import OversizedSource, UnreadableSource
+from cluster.importers.encoding import without_mark
 from cluster.importers.source import reason_of
 from cluster.importers.yaml_document import parse_yaml
 
@@ -37,7 +38,7 @@ def read_json_or_yaml(path: Path) -> object:
         UnreadableSource: if it is missing or neither.
         OversizedSource: naming the limit that it exceeds.
     """
-    raw = _read(path).removeprefix(b"\xef\xbb\xbf")
+    raw = _read(path)
     if path.suffix == ".json":
         return _parse_json(raw, path)
     if raw.lstrip().startswith(b"{"):
@@ -57,7 +58,7 @@ def _read(path: Path) -> bytes:
         raise UnreadableSource(str(path), reason_of(exc)) from exc
     if len(raw) > MAX_DOCUMENT_BYTES:
         raise OversizedSource(str(path), "size", MAX_DOCUMENT_BYTES, "bytes")
-    return raw
+    return without_mark(raw, path)
 
 
 def _parse_json(raw: bytes, path: Path) -> object:

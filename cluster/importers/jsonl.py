@@ -9,6 +9,7 @@ from typing import BinaryIO, Final
 import orjson
 
 from cluster.errors import UnreadableSource
+from cluster.importers.encoding import without_mark
 from cluster.importers.source import Defaults, Item, Refusal, Row, reason_of, row_items
 
 MAX_LINE_BYTES: Final = 1_048_576
@@ -23,15 +24,16 @@ def json_rows(path: Path) -> Iterator[Row | Refusal]:
     """One row per line that is not blank; a line that is no JSON, or too long, is refused by its number.
 
     Raises:
-        UnreadableSource: if the file is missing or its compression is damaged.
+        UnreadableSource: if the file is missing, its compression is damaged or it is no UTF-8.
     """
     try:
         with path.open("rb") as raw, _opened(raw, path) as lines:
             size = max(1, path.stat().st_size)
-            for number, line in enumerate(_bounded_lines(lines), start=1):
+            for number, raw_line in enumerate(_bounded_lines(lines), start=1):
                 place = f"line {number}"
+                line = without_mark(raw_line, path) if number == 1 else raw_line
                 if len(line) > MAX_LINE_BYTES:
-                    yield Refusal(name=place, reason=f"longer than {MAX_LINE_BYTES} bytes")
+                    yield Refusal(name=place, reason=f"longer than {MAX_LINE_BYTES} bytes", place=place)
                 elif line.strip():
                     yield _row(place, line, raw.tell() / size)
     except (OSError, EOFError, zlib.error) as exc:
@@ -55,4 +57,4 @@ def _row(place: str, line: bytes, share: float) -> Row | Refusal:
     try:
         return Row(place=place, value=orjson.loads(line), share=share)
     except orjson.JSONDecodeError as exc:
-        return Refusal(name=place, reason=f"not JSON: {exc}")
+        return Refusal(name=place, reason=f"not JSON: {exc}", place=place)

@@ -22,8 +22,9 @@ def read_openai(path: Path, defaults: Defaults) -> Iterator[Item]:
 def _item(place: str, tool: dict[str, object], namespace: str, share: float) -> Item:
     kind = tool.get("type", "function")
     if kind != "function":
-        return Refusal(name=place, reason=f"type: {kind!r} is a built-in tool of the provider, not a function")
+        reason = f"type: {kind!r} is a built-in tool of the provider, not a function"
+        return Refusal(name=place, reason=reason, place=place)
     function = tool.get("function", tool)
     if not isinstance(function, dict):
-        return Refusal(name=place, reason="function: must be a JSON object")
+        return Refusal(name=place, reason="function: must be a JSON object", place=place)
     return function_record(place, function, "parameters", namespace, share)

@@ -148,7 +148,9 @@ class SchemaWriter:
             place["properties"] = written
         if required:
             place["required"] = required
-        if len(written) == len(held) and composed.schema.get("additionalProperties") is False:
+        closed = composed.schema.get("additionalProperties") is False and "patternProperties" not in composed.schema
+        # What a pattern admits is not written, so that it must not be forbidden either.
+        if closed and len(written) == len(held):
             place["additionalProperties"] = False
 
     def _add_one(self, place: Written, name: str, source: object, level: int, outer: frozenset[str]) -> None:

@@ -21,9 +21,12 @@ def read_parquet(path: Path, defaults: Defaults) -> Iterator[Item]:
     """One item per row; at the end, which columns were left out.
 
     Raises:
-        UnreadableSource: as ``parquet_rows``, and if a column looks like a mistyped one.
+        UnreadableSource: as ``parquet_rows``, and if a column holds access rules or looks like a mistyped one.
     """
     names, rows = _columns(path)
+    if "access" in names:
+        # Left out, it would open the records to callers they were closed to.
+        raise UnreadableSource(str(path), "column 'access': access rules are read from JSON Lines only")
     ignored = [name for name in names if name not in _COLUMNS]
     for name in ignored:
         try:
@@ -39,8 +42,8 @@ def parquet_rows(path: Path, known: Collection[str]) -> Iterator[Row]:
     """One row per row, of the known columns only.
 
     Raises:
-        UnreadableSource: if the file is no Parquet file, is damaged, has none of the columns, or one of another type
-            than text, list of text, integer or boolean.
+        UnreadableSource: if the file is no Parquet file, is damaged, has none of the columns, one of them twice, or one
+            of another type than text, list of text, integer or boolean.
     """
     number = 0
     try:
@@ -70,14 +73,21 @@ def _readable_columns(path: Path, schema: pa.Schema, known: Collection[str]) -> 
         if not _plain(field.type):
             raise UnreadableSource(str(path), f"column {field.name!r}: type {field.type} is not text, list of text, "
                                               "integer or boolean")  # fmt: skip
+    names = [field.name for field in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise UnreadableSource(str(path), f"column {name!r}: there are {names.count(name)} of this name")
     if not found:
         raise UnreadableSource(str(path), f"has none of the columns {', '.join(sorted(known))}")
-    return [field.name for field in found]
+    return names
 
 
 def _plain(kind: pa.DataType) -> bool:
     if isinstance(kind, pa.BaseExtensionType):
         return False
+    if pa.types.is_dictionary(kind):
+        # How data frames store a column of few different values.
+        return _text(kind.value_type)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _text(kind.value_type)
     return _text(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind)
@@ -85,4 +95,5 @@ def _plain(kind: pa.DataType) -> bool:
 
 def _text(kind: pa.DataType) -> bool:
     # A column, or a list, that is empty in every row has no type.
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_null(kind))
+    kinds = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_null)
+    return any(is_kind(kind) for is_kind in kinds)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -26,20 +26,28 @@ class RawRecord:
         label: how to name it to a person if its id cannot be used.
         values: in the words of the wire model; tenant, side effect and namespace may be missing.
         share: how much of the source is read after this one, 0..1.
+        place: as in ``Refusal``.
     """
 
     label: str
     values: dict[str, object]
     share: float
+    place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """One record that was not imported, by name, with the reason; ``source`` is its file, where there is one."""
+    """One record that was not imported, by name, with the reason.
+
+    Attributes:
+        source: its file, where there is one.
+        place: where it stands in there (``line 3``), empty where nothing says so.
+    """
 
     name: str
     reason: str
     source: str = ""
+    place: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,12 +155,16 @@ def record_row(row: Mapping[str, object]) -> dict[str, object]:
     empty list items go.
 
     Raises:
-        ValueError: if ``parameters`` is text but no JSON, or a field looks like a mistyped one.
+        ValueError: if ``parameters`` is text but no JSON, ``readonly`` is no boolean, or a field looks mistyped.
     """
+    values: dict[str, object] = {}
     for name, value in row.items():
-        if value is not None:
+        if value is None:
+            continue
+        if name in RECORD_FIELDS:
+            values[name] = value
+        else:
             check_field(name)
-    values = {name: value for name, value in row.items() if name in RECORD_FIELDS and value is not None}
     parameters = values.get("parameters")
     if isinstance(parameters, str):
         try:
@@ -171,9 +183,16 @@ def record_row(row: Mapping[str, object]) -> dict[str, object]:
 
 
 def _side_effect(row: Mapping[str, object]) -> object:
-    """What a row says outside ``access``: ``side_effect`` itself, or ``readonly``; None where it says nothing."""
+    """What a row says outside ``access``: ``side_effect`` itself, or ``readonly``; None where it says nothing.
+
+    Raises:
+        ValueError: if ``readonly`` is no boolean.
+    """
     readonly = row.get("readonly")
-    if row.get("side_effect") is None and isinstance(readonly, bool):
+    if not isinstance(readonly, bool | None):
+        # As for every other fault of a row, whatever its kind.
+        raise ValueError(f"readonly: {readonly!r:.80} is not allowed; expected true or false")  # noqa: TRY004
+    if row.get("side_effect") is None and readonly is not None:
         return "read" if readonly else "write"
     return row.get("side_effect")
 
@@ -187,10 +206,13 @@ def row_items(rows: Iterable[Row | Refusal], namespace: str) -> Iterator[Item]:
     for row in rows:
         item = _raw_record(row, namespace)
         if isinstance(item, RawRecord) and isinstance(row, Row) and isinstance(row.value, dict):
-            ignored.update(name for name, value in row.value.items() if value is not None and is_ignored(name))
+            # A counter's own ``update`` takes three times as long for the one or two that there are.
+            for name, value in row.value.items():
+                if value is not None and is_ignored(name):
+                    ignored[name] += 1
         yield item
-    for field, records in ignored.items():
-        yield Ignored(field=field, records=records)
+    for name, records in ignored.items():
+        yield Ignored(field=name, records=records)
 
 
 def _raw_record(row: Row | Refusal, namespace: str) -> RawRecord | Refusal:
@@ -198,13 +220,13 @@ def _raw_record(row: Row | Refusal, namespace: str) -> RawRecord | Refusal:
     if isinstance(row, Refusal):
         return row
     if not isinstance(row.value, dict):
-        return Refusal(name=row.place, reason="must be a JSON object")
+        return Refusal(name=row.place, reason="must be a JSON object", place=row.place)
     label = named(row.value, "id", row.place)
     try:
         values = {"namespace": namespace} | record_row(row.value)
-        return RawRecord(label=label, values=values, share=row.share)
+        return RawRecord(label=label, values=values, share=row.share, place=row.place)
     except ValueError as exc:
-        return Refusal(name=label, reason=str(exc))
+        return Refusal(name=label, reason=str(exc), place=row.place)
 
 
 def reason_of(error: Exception) -> str:
@@ -225,18 +247,19 @@ def function_record(
     """A function description (name, description, schema) as an item with the id ``namespace:name``."""
     name = function.get("name")
     if not isinstance(name, str) or not name:
-        return Refusal(name=place, reason="name: must be non-empty text")
+        return Refusal(name=place, reason="name: must be non-empty text", place=place)
     if function.get(schema_field) is None:
-        for field, form in _SCHEMA_FIELDS.items():
-            if function.get(field) is not None:
-                return Refusal(
-                    name=name, reason=f"{schema_field}: missing, but there is {field!r}: use --format {form}"
-                )
+        for other, form in _SCHEMA_FIELDS.items():
+            if function.get(other) is not None:
+                reason = f"{schema_field}: missing, but there is {other!r}: use --format {form}"
+                return Refusal(name=name, reason=reason, place=place)
+    if not isinstance(function.get(schema_field), dict | None):
+        return Refusal(name=name, reason=f"{schema_field}: must be a JSON object", place=place)
     values: dict[str, object] = {"id": f"{namespace}:{name}", "name": name, "namespace": namespace}
-    for field, source in (("description", "description"), ("parameters", schema_field)):
+    for target, source in (("description", "description"), ("parameters", schema_field)):
         if (value := function.get(source)) is not None:
-            values[field] = value
-    return RawRecord(label=name, values=values, share=share)
+            values[target] = value
+    return RawRecord(label=name, values=values, share=share, place=place)
 
 
 def tool_items(path: Path, document: object) -> list[object]:
@@ -260,4 +283,4 @@ def listed(
         if isinstance(tool, dict):
             yield item_of(place, tool, namespace, number / len(tools))
         else:
-            yield Refusal(name=place, reason="must be a JSON object")
+            yield Refusal(name=place, reason="must be a JSON object", place=place)

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Final
 
 from cluster.budget import Budget, Deadline
-from cluster.config import DiscoverySettings
 from cluster.contract import Answer, SearchRequest, VectorState
 from cluster.discovery import Discovery
 from cluster.embedder import Embedder
 from cluster.flags import Flags
 from cluster.local import LocalIndex
 from cluster.ranker import AdditiveRanker
+from cluster.settings.search import DiscoverySettings
 from cluster.vector_cache import VectorCache
 from evals.embedders import RECOMMENDED, open_embedder
 from evals.run import Found, Progress

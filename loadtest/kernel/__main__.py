@@ -12,56 +12,32 @@ from pathlib import Path
 
 import click
 
-from loadtest.catalogue import Catalogue
 from loadtest.circumstances import circumstances
 from loadtest.kernel.contender import HITS, Contender, Question
 from loadtest.kernel.contenders import PEERS, missing_peers, opened
 from loadtest.kernel.measured import Point, measure
 from loadtest.kernel.plot import draw
 from loadtest.kernel.texts import analysed, questions
-from loadtest.options import (
-    all_queries,
-    catalogue_option,
-    out_option,
-    own_folder,
-    queries_option,
-    sizes_of,
-    tell,
-    work_option,
-)
+from loadtest.options import Ground, ground_options, out_option, rounds_option, sizes_of, sizes_option, tell
 from loadtest.results import write_results
 from loadtest.store import Store
 from loadtest.summary import write_summary
 from shards.analyzer import ANALYZER_ID
 
-_SIZES = "10000,149005,1000000"
-
 
 @click.command()
-@catalogue_option
-@queries_option
-@work_option
+@ground_options
 @out_option
-@click.option("--sizes", default=_SIZES, show_default=True, help="Records, joined by commas; copies fill up.")
+@sizes_option("10000,149005,1000000")
 @click.option("--count", type=click.IntRange(30, 100_000), default=600, show_default=True, help="Different queries.")
-@click.option("--rounds", type=click.IntRange(1, 20), default=3, show_default=True, help="Medians over them count.")
+@rounds_option(3)
 @click.option("--peer", "peers", type=click.Choice(list(PEERS)), multiple=True, help="Only these peers.")
-def main(
-    *,
-    file: Path | None,
-    query_files: tuple[Path, ...],
-    work: Path,
-    out: Path,
-    sizes: str,
-    count: int,
-    rounds: int,
-    peers: tuple[str, ...],
-) -> None:
+def main(*, ground: Ground, out: Path, sizes: str, count: int, rounds: int, peers: tuple[str, ...]) -> None:
     """Measure the CPU time of a query beside tantivy, bm25s and SQLite FTS5."""
     head = circumstances("loadtest.kernel", sys.argv[1:])
-    catalogue, folder = Catalogue(file), own_folder(work)
+    catalogue, folder = ground.catalogue, ground.folder
     store = Store(catalogue=catalogue, folder=folder, tell=tell)
-    asked = questions(all_queries(query_files), count)
+    asked = questions(ground.queries(), count)
     for name in (absent := missing_peers()):
         tell(f"{name} is not installed and left out: pip install 'shortlist[bench]'")
     points: list[Point] = []

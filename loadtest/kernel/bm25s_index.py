@@ -1,5 +1,6 @@
 """The package bm25s (sparse matrix of precomputed scores) as a contender, with its Numba backend on one thread."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ class Bm25sIndex:
     """Texts split at blanks. The filter is its ``weight_mask``: 1 for admitted records, 0 for the others."""
 
     name = "bm25s"
+    at_once = 1
 
     def __init__(self, lines: Lines, folder: Path) -> None:
         if (folder / _DONE).exists():
@@ -32,8 +34,9 @@ class Bm25sIndex:
         }
         self._masks[Share.ALL] = None
 
-    def prepared(self, question: Question, share: Share) -> Search:
+    def prepared(self, questions: Sequence[Question], share: Share) -> Search:
         """See ``Contender``."""
+        (question,) = questions
         asked, mask = [list(question.terms)], self._masks[share]
         return timed(lambda: self._index.retrieve(asked, k=HITS, show_progress=False, weight_mask=mask, n_threads=1))
 

@@ -1,7 +1,7 @@
 """Contender: an engine that is measured, and what it is asked. It measures nothing but one call."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -11,7 +11,7 @@ HITS: Final = 10
 """Hits that every contender is asked for."""
 
 Search = Callable[[], float]
-"""One search, ready to run; returns the CPU seconds it took."""
+"""One call, ready to run; returns the CPU seconds it took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +35,18 @@ class Question:
 
 
 class Contender(Protocol):
-    """An engine with an index."""
+    """An engine with an index.
+
+    Attributes:
+        name: in results and pictures.
+        at_once: questions that one call answers.
+    """
 
     name: str
+    at_once: int
 
-    def prepared(self, question: Question, share: Share) -> Search:
-        """A search by a caller who sees ``share``; whatever turns a question into the engine's own form is done."""
+    def prepared(self, questions: Sequence[Question], share: Share) -> Search:
+        """A call by callers who see ``share``, with at most ``at_once`` questions in the engine's own form already."""
 
 
 def timed(search: Callable[[], object]) -> Search:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from loadtest.kernel.contender import Contender, Lines
-from loadtest.kernel.own import Kernels, ShardPart, WholeSearch
+from loadtest.kernel.own import Kernels, KernelsTogether, ShardPart, WholeSearch
 
 Opener = Callable[[Lines, Path], Contender]
 
@@ -52,6 +52,7 @@ def opened(place: Path, lines: Lines, folder: Path, peers: Sequence[str]) -> Ite
         peers: those wanted; one that is not installed is left out.
     """
     yield Kernels(place)
+    yield KernelsTogether(place)
     yield ShardPart(place)
     yield WholeSearch(place)
     absent = missing_peers()

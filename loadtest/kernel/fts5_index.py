@@ -1,6 +1,7 @@
 """SQLite's FTS5 as a contender: a database file, its own BM25, the filter as a joined column."""
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +19,7 @@ class Fts5Index:
     """Texts split at blanks by its tokenizer ``unicode61``; nothing but the index is stored."""
 
     name = "SQLite FTS5"
+    at_once = 1
 
     def __init__(self, lines: Lines, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -30,8 +32,9 @@ class Fts5Index:
         self._database = sqlite3.connect(path)
         self._database.execute("PRAGMA cache_size = -1000000")
 
-    def prepared(self, question: Question, share: Share) -> Search:
+    def prepared(self, questions: Sequence[Question], share: Share) -> Search:
         """See ``Contender``."""
+        (question,) = questions
         match = " OR ".join('"' + term.replace('"', '""') + '"' for term in question.terms)
         statement: str = _SEARCH
         values: tuple[str | int, ...] = (match, HITS)

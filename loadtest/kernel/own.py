@@ -9,19 +9,16 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-
 from cluster.query import plan_query
 from cluster.ranker import AdditiveRanker
-from loadtest.in_process import InProcess
+from loadtest.in_process import PATIENCE_MS, InProcess
 from loadtest.kernel.contender import HITS, Question, Search, timed
 from loadtest.tiers import Share, scope_of
-from shards import sight_kernel, snapshot
-from shards.authorization import AuthorizedRows
-from shards.candidates import Asked
-from shards.messages import ScoreMix
+from shards import bundle, snapshot
+from shards.mentions import NO_MENTIONS
+from shards.messages import ShardQuery
 from shards.part import Part
-from shards.selection import best_by_words
+from shards.selection import select
 from shards.shard import Shard
 from shards.sight import Sight
 from shards.topk import Ranked
@@ -34,44 +31,63 @@ class Kernels:
     """
 
     name = "shortlist, kernels"
+    at_once = 1
 
     def __init__(self, place: Path) -> None:
         self._index = snapshot.read(place, 0)
         self._ranker = AdditiveRanker.from_config()
 
-    def prepared(self, question: Question, share: Share) -> Search:
+    def prepared(self, questions: Sequence[Question], share: Share) -> Search:
         """See ``Contender``."""
+        asked, parts = [self._asked(question, share) for question in questions], self._index.parts
+        return timed(lambda: best_rows(asked, parts))
+
+    def _asked(self, question: Question, share: Share) -> bundle.Question:
         plan, scope = plan_query(question.text), scope_of(share)
-        admitted = [
-            (part, self._index.authorizer.authorize(scope, part, self._index.lists)) for part in self._index.parts
-        ]
-        mix = self._ranker.mix(plan)
-        return timed(lambda: best_rows(admitted, plan.terms, plan.term_weights, mix))
+        sight = Sight.of(
+            [(part, self._index.authorizer.authorize(scope, part, self._index.lists)) for part in self._index.parts]
+        )
+        query = ShardQuery(
+            scope=scope,
+            terms=plan.terms,
+            term_weights=plan.term_weights,
+            mix=self._ranker.mix(plan),
+            mentions=NO_MENTIONS,
+            pinned=(),
+            preferred=(),
+            n=HITS,
+            weights=None,
+            remaining_ms=PATIENCE_MS,
+            min_seq=0,
+        )
+        return bundle.Question(query, sight, lambda: False)
 
 
-def best_rows(
-    admitted: Sequence[tuple[Part, AuthorizedRows]], terms: tuple[str, ...], weights: tuple[int, ...], mix: ScoreMix
-) -> Ranked:
-    """The best rows of all parts by words alone, as ``shards.retrieval`` finds them."""
-    sight = Sight.of(admitted)
-    looked_up = np.array([part.segment.postings.rows.of(terms) for part, _ in sight.parts], np.int64)
-    frequencies, weighed = np.empty(len(terms), np.int64), np.empty(len(terms), np.int64)
-    full = np.array(weights, np.int64)
-    sight_kernel.count_and_weigh(frequencies, weighed, sight.table, looked_up, sight.authorized, full)
-    return best_by_words(sight, looked_up, (), Asked(weights=weighed, mix=mix, n=HITS)).best
+class KernelsTogether(Kernels):
+    """The same, as a shard asks them when many clients wait: several questions in one call."""
+
+    name = f"shortlist, kernels, {bundle.MOST} a call"
+    at_once = bundle.MOST
+
+
+def best_rows(asked: Sequence[bundle.Question], parts: Sequence[Part]) -> Ranked:
+    """The best rows of all parts by words alone, question after question, as ``shards.retrieval`` finds them."""
+    return select(bundle.Bundle.of(asked, parts)).best
 
 
 class ShardPart:
     """All that a shard's searches do for one question, every round; no peer looks up names or near words."""
 
     name = "shortlist, shard"
+    at_once = 1
 
     def __init__(self, place: Path) -> None:
         self._index = InProcess((Shard.open(0, place),))
         self._callers: Final = count()
 
-    def prepared(self, question: Question, share: Share) -> Search:
+    def prepared(self, questions: Sequence[Question], share: Share) -> Search:
         """See ``Contender``."""
+        (question,) = questions
         scope = scope_of(share, f"caller-{next(self._callers)}")
         self._index.admit(scope)
         return lambda: self._index.search(question.text, scope)[1].shards_s[0]
@@ -82,8 +98,9 @@ class WholeSearch(ShardPart):
 
     name = "shortlist, whole search"
 
-    def prepared(self, question: Question, share: Share) -> Search:
+    def prepared(self, questions: Sequence[Question], share: Share) -> Search:
         """See ``Contender``."""
+        (question,) = questions
         scope = scope_of(share, f"caller-{next(self._callers)}")
         self._index.admit(scope)
         return lambda: self._index.search(question.text, scope)[1].whole_s

@@ -1,6 +1,7 @@
 """The search library tantivy (Rust, Lucene's design) as a contender; one segment, one thread."""
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ class TantivyIndex:
     """
 
     name = "tantivy"
+    at_once = 1
 
     def __init__(self, lines: Lines, folder: Path) -> None:
         builder = tantivy.SchemaBuilder()
@@ -34,8 +36,9 @@ class TantivyIndex:
             done.touch()
         self._searcher = tantivy.Index.open(str(folder)).searcher()
 
-    def prepared(self, question: Question, share: Share) -> Search:
+    def prepared(self, questions: Sequence[Question], share: Share) -> Search:
         """See ``Contender``."""
+        (question,) = questions
         words = tantivy.Query.boolean_query(
             [(tantivy.Occur.Should, self._term("text", term, "freq")) for term in question.terms]
         )

@@ -5,7 +5,6 @@
 Results and plot go to loadtest/results/.
 """
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -15,12 +14,11 @@ from typing import Any
 import click
 import orjson
 
-from loadtest.catalogue import Catalogue
 from loadtest.circumstances import circumstances
 from loadtest.memory.plot import draw
 from loadtest.memory.starting import FIRST_START, IMPORT, SEARCHABLE, SECOND_START, started
 from loadtest.memory.structures import structures
-from loadtest.options import all_queries, catalogue_option, out_option, own_folder, queries_option, tell, work_option
+from loadtest.options import Ground, ground_options, out_option, rounds_option, shards_option, tell
 from loadtest.results import write_results
 from loadtest.spread import medians
 from loadtest.store import Store
@@ -28,31 +26,26 @@ from loadtest.summary import write_summary
 
 
 @click.command()
-@catalogue_option
-@queries_option
-@work_option
+@ground_options
 @out_option
-@click.option("--rounds", type=click.IntRange(1, 20), default=3, show_default=True, help="Medians over them count.")
-@click.option("--shards", type=click.IntRange(1, 64), help="Number of shards; one for each core if not given.")
-def main(
-    *, file: Path | None, query_files: tuple[Path, ...], work: Path, out: Path, rounds: int, shards: int | None
-) -> None:
+@rounds_option(3)
+@shards_option
+def main(*, ground: Ground, out: Path, rounds: int, shards: int) -> None:
     """Measure memory by structure, import, start and the opening of snapshots."""
     head = circumstances("loadtest.memory", sys.argv[1:])
-    catalogue, folder = Catalogue(file), own_folder(work)
+    catalogue, folder = ground.catalogue, ground.folder
     store = Store(catalogue=catalogue, folder=folder, tell=tell)
-    count = shards or len(os.sched_getaffinity(0))
-    size, query = len(catalogue.records), all_queries(query_files)[0]
-    places = store.places(size, count)
+    size, query = len(catalogue.records), ground.queries()[0]
+    places = store.places(size, shards)
     report = {
         **head,
         "catalogue": catalogue.name,
-        "shards": count,
+        "shards": shards,
         "rounds": rounds,
         "structures": structures(places),
         "one_shard": _repeated(rounds, lambda: _opened(places[:1], query)),
         "all_shards": _repeated(rounds, lambda: _opened(places, query)),
-        "start": _started(rounds, lambda: started(catalogue, query, count, folder, tell)),
+        "start": _started(rounds, lambda: started(catalogue, query, shards, folder, tell)),
     }
     write_results("memory", report, out)
     draw(report, out)

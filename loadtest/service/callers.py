@@ -10,8 +10,9 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Final
 
-from cluster.config import JwtSettings, load_settings
+from cluster.config import load_settings
 from cluster.scope import Principal
+from cluster.settings.auth import JwtSettings
 from loadtest.service.mix import OPERATOR, Mix
 from loadtest.tiers import Share
 from serve_app.keys import read_secret

@@ -67,7 +67,8 @@ def arrivals(rate: float, seconds: float, seed: int) -> npt.NDArray[np.float64]:
 def account(replies: Sequence[Reply], seconds: float, budget_ms: float) -> dict[str, Any]:
     """What became of the requests of ``seconds``, as plain JSON.
 
-    ``sent`` a second, ``shares`` by outcome, ``latency`` of the accepted ones and of the refusals,
+    ``sent`` a second, ``shares`` by outcome, ``latency`` of the accepted ones and of the refusals, of these also
+    without what the generator itself was late: beside a service that fills the machine it gets its turn late,
     ``inside_budget``: the share of accepted ones that took no longer than ``budget_ms``; ``late_p99_ms``: of the
     generator itself.
     """
@@ -80,6 +81,7 @@ def account(replies: Sequence[Reply], seconds: float, budget_ms: float) -> dict[
         "shares": {outcome.value: round(count / max(1, len(replies)), 5) for outcome, count in counts.items() if count},
         "accepted": spread(accepted),
         "refused": spread([reply.latency_ms for reply in refused]),
+        "refused_from_sent": spread([reply.latency_ms - reply.late_ms for reply in refused]),
         "refusals_with_retry_after": sum(reply.retry_after for reply in refused),
         "budget_ms": budget_ms,
         "inside_budget": round(float(np.mean(accepted <= budget_ms)), 5) if len(accepted) else None,

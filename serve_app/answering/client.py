@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from cluster.answering.contract import Failure
 from cluster.answering.model import Completion, ModelFailed
 from cluster.answering.prompts import SCHEMA, Message
-from cluster.config import AnswerSettings
 from cluster.errors import InvalidConfiguration
+from cluster.settings.answers import AnswerSettings
 from serve_app.private_file import read_private_file
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ _BUSY: Final = frozenset({408, 409, 425, 429})
 """Statuses below 500 that pass by themselves."""
 
 _LONGEST_KEY: Final = 4096
+
+_MOST_COUNTED: Final = 2**40
+"""Tokens of one call that an endpoint can have counted; a sum of many of these is still a number of JSON."""
 
 
 class OpenAIModel:
@@ -114,9 +117,15 @@ def _typed(messages: Sequence[Message]) -> "list[ChatCompletionMessageParam]":
 
 
 def _completion(completion: "ChatCompletion") -> Completion:
-    """What an endpoint sent; the library checks no types, so nothing here may rely on them."""
+    """What an endpoint sent; the library checks no types, so nothing here may rely on them.
+
+    Raises:
+        ModelFailed: if it is no completion at all, which a model that is told so cannot mend.
+    """
     choices: object = getattr(completion, "choices", None)
     message: object = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
+    if message is None:
+        raise ModelFailed(Failure.UNAVAILABLE, "protocol")
     text: object = getattr(message, "content", None)
     usage: object = getattr(completion, "usage", None)
     return Completion(
@@ -128,4 +137,6 @@ def _completion(completion: "ChatCompletion") -> Completion:
 
 
 def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A count that can be one: not below 0, and no larger than any JSON reader takes."""
+    counted = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_COUNTED
+    return value if counted and isinstance(value, int) else None

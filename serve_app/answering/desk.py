@@ -9,7 +9,7 @@ from typing import Final, Self
 from cluster.answering.contract import Reader
 from cluster.answering.model import ModelReader
 from cluster.answering.reader import ExtractiveReader
-from cluster.config import AnswerSettings
+from cluster.settings.answers import AnswerSettings
 from serve_app.admission import Overloaded
 from serve_app.answering.client import OpenAIModel
 

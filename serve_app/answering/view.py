@@ -12,7 +12,8 @@ from typing_extensions import TypedDict
 from cluster.answering.cleaning import clean
 from cluster.answering.contract import Answered, AnswerWithEvidence, Failure, Step, Work
 from cluster.contract import Answer, Hit
-from serve_app.answer import CoverageView, MissView, PlanView, coverage_view
+from serve_app.answer import coverage_view
+from serve_app.answer_view import CoverageView, MissView, PlanView
 
 
 class AnswerWithEvidenceView(TypedDict):
@@ -72,10 +73,14 @@ class EvidenceView(TypedDict):
 
 
 class StepView(TypedDict):
-    """Event ``step``: one reading, of these pieces; ``answer`` is null where it failed."""
+    """Event ``step``: one reading, of these pieces; ``answer`` is null where it failed.
+
+    ``excerpt`` says that only the sentences of the piece that fit the question best were read.
+    """
 
     number: int
     evidence_ids: list[str]
+    excerpt: bool
     answer: AnswerWithEvidenceView | None
     failure: Literal["timeout", "unavailable", "refused", "malformed"] | None
 
@@ -161,6 +166,7 @@ def step_bytes(step: Step) -> bytes:
     view: StepView = {
         "number": step.number,
         "evidence_ids": list(step.evidence_ids),
+        "excerpt": step.excerpt,
         "answer": None if said is None else said_view(said),
         "failure": None if failure is None else failure.value,
     }

@@ -19,6 +19,7 @@ _SENTENCES: Final = {
     "abstained": "The question reads like talk that no record is for, so the answer is a no_match.",
     "not_a_candidate": "It shares nothing with the question.",
     "filtered_by_narrowing": "You may see it, but this request narrows it away.",
+    "stale": "Its part of the index has not seen the change min_seq yet.",
     "not_searched": "Its part of the index did not answer.",
     "duplicate": "Another hit stands for it, because somebody confirmed that both say the same.",
 }

@@ -15,6 +15,7 @@ import orjson
 
 if TYPE_CHECKING:
     from cluster.config import Settings
+    from cluster.importers.source import Refusal
     from cluster.importing import ImportReport, Phase, Progress
     from cluster.registry import Registry
 
@@ -130,7 +131,12 @@ def _as_json(report: "ImportReport") -> dict[str, object]:
         "unchanged": report.unchanged,
         "removed": report.removed,
         "refused": [
-            {"name": refusal.name, "reason": refusal.reason, "file": refusal.source or None}
+            {
+                "name": refusal.name,
+                "place": refusal.place or None,
+                "reason": refusal.reason,
+                "file": refusal.source or None,
+            }
             for refusal in report.refused
         ],
         "notes": report.notes,
@@ -161,12 +167,17 @@ def _print(report: "ImportReport", *, several: bool) -> None:
         refusals = Table(*(("file",) if several else ()), "refused", "reason")
         for refusal in report.refused[:_SHOWN_REFUSALS]:
             source = (shown(Path(refusal.source).name),) if several else ()
-            refusals.add_row(*source, shown(refusal.name), shown(refusal.reason))
+            refusals.add_row(*source, shown(_named(refusal)), shown(refusal.reason))
         console.print(refusals)
         if len(report.refused) > _SHOWN_REFUSALS:
             console.print(f"{len(report.refused) - _SHOWN_REFUSALS:,} more refusals: see --json")
     for note in report.notes:
         console.print(shown(note))
+
+
+def _named(refusal: "Refusal") -> str:
+    """The refused record, with its place where its name is another."""
+    return refusal.name if refusal.place in ("", refusal.name) else f"{refusal.name} ({refusal.place})"
 
 
 def _whereabouts(report: "ImportReport") -> str:

@@ -3,6 +3,7 @@
 Lists per script and the cost of leaving such an ending out; it looks no word up.
 """
 
+from functools import lru_cache
 from typing import Final
 
 EXACT: Final = 2
@@ -34,6 +35,8 @@ _CYRILLIC: Final = """
 """Russian; its stemmer cuts them where they are spelt right."""
 
 _LONGEST: Final = 8
+_KEPT: Final = 1 << 12
+"""Endings of words whose costs are remembered, a quarter of a megabyte."""
 
 
 def _one_missing(ending: str) -> set[str]:
@@ -70,8 +73,13 @@ def ending_costs(word: str) -> list[int]:
     endings = _of_script(word)
     if endings is not None:
         for cut in range(max(endings.shortest_stem, len(word) - _LONGEST), len(word)):
-            costs[cut] = endings.cost(word[cut:])
+            costs[cut] = _cost(endings, word[cut:])
     return costs
+
+
+@lru_cache(maxsize=_KEPT)
+def _cost(endings: _Endings, ending: str) -> int:
+    return endings.cost(ending)
 
 
 def _of_script(word: str) -> _Endings | None:

@@ -7,7 +7,6 @@ word, or mean what the known word says: its marks then count, even where no reco
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 from shards.analysis.lexicons import ACTIONS, CONCEPTS, TOOL_WORDS
@@ -43,24 +42,34 @@ class _Vocabulary:
         words = {word for entries in (ACTIONS, CONCEPTS, TOOL_WORDS) for said in entries.values() for word in said}
         self._silent = frozenset(STOPWORDS) | {term for word in FILLERS for term in terms_of(word)}
         self.terms = self._silent.union(_single_terms(words))
-        self._table = TextTable.of(sorted(map(encoded, self.terms)))
-        self._near = NearTerms(self._table)
+        # In the order of a text table's rows.
+        self._words = sorted(self.terms, key=encoded)
+        self._near = NearTerms(TextTable.of(list(map(encoded, self._words))))
+        self._marks: dict[str, tuple[str, ...]] = {}
 
     def near(self, term: str) -> tuple[Known, Known]:
-        written = self._known(self._near.written(term), 0)
+        written, spoken = self._near.both(term)
+        as_written = self._known(written, 0)
         # The lexicons hold Persian in Latin letters, too: sounding like such a word says nothing of a Persian one.
-        spoken = self._near.spoken(term) if term[0] <= "z" else []
-        return written, self._known(spoken, written.silent)
+        return as_written, self._known(spoken if term[0] <= "z" else (), as_written.silent)
 
     def _known(self, rows: Sequence[tuple[int, int]], silent: int) -> Known:
-        found = [(self._table[row], likeness) for row, likeness in rows]
+        if not rows:
+            return Known(silent=silent, marks=())
+        found = [(self._words[row], likeness) for row, likeness in rows]
         silent = max((likeness for word, likeness in found if word in self._silent), default=silent)
         marks: dict[str, int] = {}
         for word, likeness in found:
             if likeness > silent and likeness >= found[0][1] - MARGIN:
-                for mark in chain(actions_of((word,)), concepts_of((word,))):
+                for mark in self._marks_of(word):
                     marks.setdefault(mark, likeness)
         return Known(silent=silent, marks=tuple(marks.items()))
+
+    def _marks_of(self, word: str) -> tuple[str, ...]:
+        marks = self._marks.get(word)
+        if marks is None:
+            marks = self._marks[word] = (*actions_of((word,)), *concepts_of((word,)))
+        return marks
 
 
 def is_known(term: str) -> bool:

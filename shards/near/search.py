@@ -4,24 +4,23 @@ Only terms that an authorized record holds count, and each stands or falls by it
 of one index of the same records.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, islice
 from typing import Final
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from shards.authorization import AuthorizedRows
+from shards import sight_kernel
 from shards.deadline import Expired, stop_if
 from shards.messages import NearTerm
-from shards.near import dictionary_kernel as kernel
+from shards.near import search_kernel
 from shards.near.known_words import Known, is_known, known_near
-from shards.near.terms import NearTerms
+from shards.near.remembered import RememberedWords
 from shards.near.words import looks_like_a_word
-from shards.part import Part
-from shards.text_table import TextTable
-from shards.utf8 import encoded
+from shards.sight import Sight
+from shards.term_rows import rows_of
+from shards.text_table import parted
 
 MOST_WORDS: Final = 32
 """Words of a query that are looked at, the first ones, known or not: which they are must not depend on the shard."""
@@ -29,37 +28,15 @@ MOST_WORDS: Final = 32
 NEAREST: Final = 4
 """Terms of a word that is spelt like it, and as many that say it in another script."""
 
-REMEMBERED: Final = 2_048
-"""Searches of each dictionary that are remembered; then all are forgotten."""
-
-_Search = Callable[[NearTerms, str], list[tuple[int, int]]]
-_Seen = tuple[Part, AuthorizedRows]
-
-
-class _Likest:
-    """The terms of one dictionary near a word, likest first: rows (int64[n]), likenesses, and texts once asked for."""
-
-    __slots__ = ("_texts", "likenesses", "rows")
-
-    def __init__(self, found: Sequence[tuple[int, int]], silent: int) -> None:
-        louder = [(row, likeness) for row, likeness in found if likeness > silent]
-        self.rows = np.array([row for row, _ in louder], np.int64)
-        self.likenesses = [likeness for _, likeness in louder]
-        self._texts: dict[int, str] = {}
-
-    def text(self, place: int, terms: TextTable) -> str:
-        """The text of one of them."""
-        text = self._texts.get(place)
-        if text is None:
-            text = self._texts[place] = terms[int(self.rows[place])]
-        return text
-
-
-_FOUND: Final[WeakKeyDictionary[NearTerms, dict[tuple[_Search, str], _Likest]]] = WeakKeyDictionary()
+_REMEMBERED: Final = RememberedWords()
+_WAYS: Final = (False, True)
+_NUMBER_BYTES: Final = 8
+_Found = tuple[int, int]
+"""Likeness, and how many authorized records hold the term."""
 
 
 def near_terms(
-    terms: Sequence[str], frequencies: npt.NDArray[np.int64], parts: Sequence[_Seen], expired: Expired
+    terms: Sequence[str], frequencies: npt.NDArray[np.int64], sight: Sight, expired: Expired
 ) -> tuple[NearTerm, ...]:
     """For each word among a query's terms that no authorized record here holds, its nearest authorized terms.
 
@@ -69,86 +46,89 @@ def near_terms(
         OutOfTimeError: if the time runs out.
     """
     # Most queries have no such word, and to look at each one takes longer than to see that.
-    if frequencies.all():
+    counts = frequencies.tolist()
+    if 0 not in counts:
         return ()
-    found: list[NearTerm] = []
-    for position in _unknown(terms, frequencies):
+    unknown = [position for position in _unknown(terms, counts) if not is_known(terms[position])]
+    if not unknown:
+        return ()
+    known = []
+    numbers: list[bytes] = []
+    dictionaries = [part.segment.near for part, _ in sight.parts]
+    for position in unknown:
+        stop_if(expired)
         word = terms[position]
-        if not is_known(word):
-            stop_if(expired)
-            written, spoken = known_near(word)
-            found += _near(position, word, written, parts, NearTerms.written)
-            found += _near(position, word, spoken, parts, NearTerms.spoken)
+        near = known_near(word)
+        known.append(near)
+        numbers += _REMEMBERED.nearest(dictionaries, word, near[0].silent, near[1].silent)
+    held = _held(numbers, sight)
+    marks = _counted(known, sight)
+    found: list[NearTerm] = []
+    for place, position in enumerate(unknown):
+        for spoken in _WAYS:
+            terms_held, marks_known = held.get((place, spoken)), known[place][spoken].marks
+            if terms_held or marks_known:
+                found += _nearest(position, terms_held or {}, marks_known, marks, spoken=spoken)
     return tuple(found)
 
 
-def _unknown(terms: Sequence[str], frequencies: npt.NDArray[np.int64]) -> Iterator[int]:
+def _unknown(terms: Sequence[str], counts: Sequence[int]) -> Iterator[int]:
     """Positions of the words that nobody here holds, among the first ``MOST_WORDS`` that look like one."""
-    places = np.flatnonzero(frequencies == 0).tolist()
+    places = [position for position, count in enumerate(counts) if count == 0]
     if len(terms) <= MOST_WORDS:
         return (position for position in places if looks_like_a_word(terms[position]))
     words = frozenset(islice((place for place, term in enumerate(terms) if looks_like_a_word(term)), MOST_WORDS))
     return (position for position in places if position in words)
 
 
-def _near(position: int, word: str, known: Known, parts: Sequence[_Seen], search: _Search) -> Iterator[NearTerm]:
-    """The nearest terms by one search, then the marks that some record here bears."""
-    found: dict[str, tuple[int, int]] = {}
-    for part, rows in parts:
-        for term, likeness, count in _nearest(word, known.silent, part, rows, search):
-            found[term] = (likeness, count + found.get(term, (0, 0))[1])
-    best = sorted(found, key=lambda term: (-found[term][0], term))[:NEAREST]
-    if not best and not known.marks:
-        return
-    likeness_of = {term: found[term][0] for term in best} | dict(known.marks)
-    counts = {term: found[term][1] for term in best} | _counted([mark for mark, _ in known.marks], parts)
-    for term, likeness in likeness_of.items():
-        if counts[term]:
-            yield NearTerm(
-                position=position,
-                term=term,
-                likeness=likeness,
-                frequency=counts[term],
-                spoken=search is NearTerms.spoken,
-            )
+def _held(numbers: Sequence[bytes], sight: Sight) -> Mapping[tuple[int, bool], dict[str, _Found]]:
+    """By word and way what authorized records hold, the nearest of each part at least.
+
+    ``numbers`` are the near terms of each word, those of each part after the other.
+    """
+    packed = b"".join(numbers)
+    if not packed:
+        return {}
+    bounds = accumulate([len(one) // _NUMBER_BYTES for one in numbers], initial=0)
+    parts = len(sight.parts)
+    found, texts, ends = search_kernel.authorized(
+        sight.table,
+        np.array([part.segment.near.numbers for part, _ in sight.parts]),
+        np.frombuffer(packed, np.int64),
+        np.array(list(bounds), np.int64),
+        parts,
+        NEAREST,
+    )
+    held: dict[tuple[int, bool], dict[str, _Found]] = {}
+    for (place, spoken, likeness, count), term in zip(found.tolist(), parted(texts, ends), strict=True):
+        terms = held.setdefault((place // parts, bool(spoken)), {})
+        terms[term] = (likeness, count + terms.get(term, (0, 0))[1])
+    return held
 
 
 def _nearest(
-    word: str, silent: int, part: Part, authorized: AuthorizedRows, search: _Search
-) -> Iterator[tuple[str, int, int]]:
-    """The nearest terms of a part that its authorized rows hold: text, likeness above ``silent``, and how many do."""
-    segment = part.segment
-    near = _remembered(search, segment.near, word, silent)
-    if not near.likenesses:
-        return
-    postings = segment.postings
-    dense, allowed = postings.dense, authorized.bits
-    found = kernel.held(near.rows, postings.offsets, postings.ordinals, dense.rows, dense.bits, allowed, NEAREST)
-    for place, count in found.tolist():
-        yield near.text(place, postings.terms), near.likenesses[place], count
+    position: int,
+    found: Mapping[str, _Found],
+    known: Sequence[tuple[str, int]],
+    marks: Mapping[str, int],
+    *,
+    spoken: bool,
+) -> Iterator[NearTerm]:
+    """The nearest terms that a word may have meant in one way, then the known marks that some record here bears."""
+    best = sorted([(-likeness, term, count) for term, (likeness, count) in found.items()])[:NEAREST]
+    for lack, term, count in best:
+        yield NearTerm(position=position, term=term, likeness=-lack, frequency=count, spoken=spoken)
+    for mark, likeness in known:
+        if marks[mark]:
+            yield NearTerm(position=position, term=mark, likeness=likeness, frequency=marks[mark], spoken=spoken)
 
 
-def _remembered(search: _Search, dictionary: NearTerms, word: str, silent: int) -> _Likest:
-    """What ``search`` finds: the words of queries repeat, and who may see a term is not asked here yet.
-
-    ``silent`` depends on search and word alone.
-    """
-    known = _FOUND.setdefault(dictionary, {})
-    found = known.get((search, word))
-    if found is None:
-        if len(known) >= REMEMBERED:
-            known.clear()
-        found = known[search, word] = _Likest(search(dictionary, word), silent)
-    return found
-
-
-def _counted(marks: Sequence[str], parts: Sequence[_Seen]) -> dict[str, int]:
-    """Authorized records that bear each mark."""
+def _counted(known: Iterable[tuple[Known, Known]], sight: Sight) -> Mapping[str, int]:
+    """Authorized records that bear each mark of some words."""
+    marks = tuple(dict.fromkeys(mark for ways in known for way in ways for mark, _ in way.marks))
     if not marks:
         return {}
-    texts = [encoded(mark) for mark in marks]
-    counts = np.zeros(len(marks), np.int64)
-    for part, rows in parts:
-        postings = part.segment.postings
-        counts += rows.frequencies(postings, postings.terms.find_all(texts))
+    counts, weights = np.empty(len(marks), np.int64), np.ones(len(marks), np.int64)
+    rows = rows_of([part.segment.postings.rows for part, _ in sight.parts], marks)
+    sight_kernel.count_and_weigh(counts, np.empty_like(weights), sight.table, rows, sight.authorized, weights)
     return dict(zip(marks, counts.tolist(), strict=True))

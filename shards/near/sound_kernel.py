@@ -30,6 +30,12 @@ _ALEF, _FIRST_ALEF, _VAV, _MUTE_VAV, _LAST_HE = (
 X_IS_KH: Final = 0
 X_IS_KS: Final = 1
 
+ENDING_COST: Final = 2
+"""Cost of hearing a word without its last consonant."""
+
+_MAY_END: Final = np.zeros(len(sounds.NAMES), np.bool_)
+_MAY_END[[SOUND[name] for name in ("t", "n", "m", "sh")]] = True
+
 _A, _C, _E, _I, _X, _Y, _Z = (ord(letter) for letter in "aceixyz")
 
 
@@ -142,3 +148,38 @@ def spelling_cost(said: npt.NDArray[np.uint8], written: npt.NDArray[np.uint8], u
             )
         above, current = current, above
     return int(min(above[len(written)], np.int64(IMPOSSIBLE)))
+
+
+@numba.njit(types.Tuple((types.int64[:, ::1], types.uint8[::1]))(_U16), nogil=True, cache=True)
+def ways_of(letters: npt.NDArray[np.uint16]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """How a word may sound: int64[ways, 4] of key, cost, consonants, and where its sounds end among those of all ways.
+
+    Of a Latin word that is as it stands, with either sound of an x, and each of these without a last consonant that
+    stemmers of other scripts may have taken for an ending. A way with too few consonants is left out.
+    """
+    latin = is_latin(letters)
+    ways, said = np.empty((4, 4), np.int64), np.empty(8 * len(letters), np.uint8)
+    size, end = 0, 0
+    for x in range(X_IS_KH, X_IS_KS + 1):
+        if x == X_IS_KS and not (latin and (letters == _X).any()):
+            continue
+        whole = sounds_of(letters, x)
+        for cost in (0, ENDING_COST):
+            last = len(whole)
+            if cost:
+                while last and _CLASS_OF[whole[last - 1]] == 0:
+                    last -= 1
+                if not latin or last == 0 or not _MAY_END[whole[last - 1]]:
+                    continue
+                last -= 1
+            key = np.int64(key_of(whole[:last]))
+            if key < (LEAST_KEY if latin else LEAST_KEY << CLASS_BITS):
+                continue
+            said[end : end + last] = whole[:last]
+            consonants = 0
+            while key >> CLASS_BITS * consonants:
+                consonants += 1
+            end += last
+            ways[size, 0], ways[size, 1], ways[size, 2], ways[size, 3] = key, cost, consonants, end
+            size += 1
+    return ways[:size].copy(), said[:end].copy()

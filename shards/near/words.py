@@ -3,7 +3,7 @@
 Pure functions of the word; no dictionary is known here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -15,8 +15,9 @@ from shards.near.alike import alike_letters
 from shards.near.dictionary_kernel import FIRST_UNKNOWN
 from shards.near.edit_kernel import LONGEST
 from shards.near.endings import EXACT, NO_ENDING, ending_costs
-from shards.near.sound_kernel import CLASS_BITS, LEAST_KEY, X_IS_KH, X_IS_KS, is_latin, key_of, sounds_of
-from shards.near.sounds import CLASS_OF, SOUND, UNWRITTEN_ELSEWHERE, UNWRITTEN_IN_ARABIC
+from shards.near.sound_kernel import ways_of
+from shards.near.sounds import UNWRITTEN_ELSEWHERE, UNWRITTEN_IN_ARABIC
+from shards.utf8 import encoded
 
 SHORTEST: Final = 4
 """Letters of a word that is compared: of fewer, one edit makes many others."""
@@ -32,25 +33,12 @@ _LIMIT_OF_SHORT_ABJAD: Final = 7
 _SHORTEST_EDITED: Final = 6
 """Letters before an ending that may be mistyped besides."""
 
-_ENDING_SOUNDS: Final = frozenset(SOUND[name] for name in ("t", "n", "m", "sh"))
-_ENDING_COST: Final = 2
+_SPELLING_LIMITS_FROM_LATIN: Final = (0, 0, 2, 5, 9)
+_SPELLING_LIMITS_TO_LATIN: Final = (0, 0, 0, 3, 6)
+"""Most that a spelling may cost, by the consonants it rests on; Latin words are many, and few are Persian."""
 
-_KEPT: Final = 1 << 13
-"""Distinct words that are remembered, some 8 MB."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spoken:
-    """One way to hear a word: its sounds (uint8[n]), the key of its consonants, and the cost of hearing it so."""
-
-    sounds: npt.NDArray[np.uint8]
-    key: int
-    cost: int
-
-    @property
-    def consonants(self) -> int:
-        """How many of them the key holds."""
-        return -(-self.key.bit_length() // CLASS_BITS)
+_KEPT: Final = 1 << 8
+"""Words that are remembered, while one dictionary after the other is asked for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,8 +51,11 @@ class Word:
         limits: int64[n + 1], most that an ending and the edits of what stands before it may cost.
         alike: uint8[256, 256] of its script.
         latin: whether its first letter is Latin.
+        text: uint8[bytes], the word in UTF-8.
         unwritten: uint8[sounds], what its script leaves out.
-        spoken: how it may sound; empty for scripts whose sounds are not known.
+        ways: int64[ways, 4], how it may sound: key, cost, most that a spelling may cost, and where its sounds end; none
+            for scripts whose sounds are not known.
+        sounds: uint8[n], the sounds of all ways, one after the other.
     """
 
     letters: npt.NDArray[np.uint16]
@@ -72,29 +63,39 @@ class Word:
     limits: npt.NDArray[np.int64]
     alike: npt.NDArray[np.uint8]
     latin: bool
+    text: npt.NDArray[np.uint8]
     unwritten: npt.NDArray[np.uint8]
-    spoken: tuple[Spoken, ...]
+    ways: npt.NDArray[np.int64]
+    sounds: npt.NDArray[np.uint8]
 
 
 def looks_like_a_word(term: str) -> bool:
     """Whether an index term may be a misspelt word: letters of a script that parts its words, and enough of them."""
-    return SHORTEST <= len(term) <= LONGEST and term.isalpha() and max(term) < chr(FIRST_UNKNOWN)
+    letters = SHORTEST <= len(term) <= LONGEST and term.isalpha()
+    return letters and (term.isascii() or max(term) < chr(FIRST_UNKNOWN))
 
 
 @lru_cache(maxsize=_KEPT)
 def word_of(term: str) -> Word:
     """The word that a term which ``looks_like_a_word`` is."""
-    letters = np.array([ord(letter) for letter in term], np.uint16)
+    letters = np.frombuffer(term.encode("utf-16-le"), np.dtype("<u2")).astype(np.uint16)
     endings = ending_costs(term)
-    latin = bool(is_latin(letters))
+    costs = np.array((endings, _limits(term, endings)), np.int64)
+    latin = "a" <= term[0] <= "z"
+    ways, said = ways_of(letters)
+    # What a spelling may cost depends on the consonants it rests on.
+    limits = _SPELLING_LIMITS_FROM_LATIN if latin else _SPELLING_LIMITS_TO_LATIN
+    ways[:, 2] = [limits[min(consonants, len(limits) - 1)] - cost for _, cost, consonants, _ in ways.tolist()]
     return Word(
         letters=letters,
-        endings=np.array(endings, np.int64),
-        limits=np.array(_limits(term, endings), np.int64),
+        endings=costs[0],
+        limits=costs[1],
         alike=alike_letters(term[0]),
         latin=latin,
+        text=np.frombuffer(encoded(term), np.uint8),
         unwritten=UNWRITTEN_IN_ARABIC if _is_arabic(term) else UNWRITTEN_ELSEWHERE,
-        spoken=tuple(_as_latin(letters) if latin else _as_other(letters)),
+        ways=ways,
+        sounds=said,
     )
 
 
@@ -116,22 +117,3 @@ def _limit(word: str) -> int:
 
 def _is_arabic(word: str) -> bool:
     return "\u0600" <= word[0] <= "\u06ff"
-
-
-def _as_other(letters: npt.NDArray[np.uint16]) -> Iterator[Spoken]:
-    sounds = sounds_of(letters, X_IS_KH)
-    if (key := int(key_of(sounds))) >= LEAST_KEY << CLASS_BITS:
-        yield Spoken(sounds=sounds, key=key, cost=0)
-
-
-def _as_latin(letters: npt.NDArray[np.uint16]) -> Iterator[Spoken]:
-    """As it stands, and without a last consonant that stemmers of other scripts may have taken for an ending."""
-    for x in (X_IS_KH, X_IS_KS) if ord("x") in letters else (X_IS_KH,):
-        sounds = sounds_of(letters, x)
-        if (key := int(key_of(sounds))) >= LEAST_KEY:
-            yield Spoken(sounds=sounds, key=key, cost=0)
-        consonants = np.flatnonzero(CLASS_OF[sounds])
-        if len(consonants) and sounds[consonants[-1]] in _ENDING_SOUNDS:
-            shorter = sounds[: consonants[-1]]
-            if (key := int(key_of(shorter))) >= LEAST_KEY:
-                yield Spoken(sounds=shorter, key=key, cost=_ENDING_COST)

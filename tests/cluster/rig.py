@@ -21,9 +21,10 @@ from shards.messages import Document, DocumentRequest, NewVector, Outcome, Shard
 from shards.record import Access, Kind, Record, SideEffect, bucket_of
 from shards.scope import Grant, Narrowing, Scope
 from shards.shard import Shard
+from tests.quick_time import deadline_after
 
 RANKER: Final = AdditiveRanker.from_config()
-BUDGET: Final = Budget(candidate_k=100, rerank_k=100, evidence_k=5, evidence_tokens=100_000, timeout_ms=5_000)
+BUDGET: Final = Budget(candidate_k=100, rerank_k=100, evidence_k=5, evidence_tokens=100_000, timeout_ms=60_000)
 
 
 def tool(record_id: str, name: str, description: str = "", *, tenant: str = "acme", **more: object) -> Record:
@@ -51,8 +52,8 @@ def request(query: str, *, scope: Scope = ACME, budget: Budget = BUDGET, **more:
 
 
 def shards_of(records: Sequence[Record], count: int, *, seq: int = 1) -> tuple[Shard, ...]:
-    """Loaded shards that hold these records by their buckets."""
-    parts = tuple(Shard(number) for number in range(count))
+    """Loaded shards that hold these records by their buckets. Their clock stands: they are as quick as their client."""
+    parts = tuple(Shard(number, clock=lambda: 0.0) for number in range(count))
     for part in parts:
         part.begin_load()
     for record in records:
@@ -101,6 +102,13 @@ def router_over(
 
 def router_of(records: Sequence[Record], count: int = 1, *, ranker: Ranker = RANKER) -> Router:
     return router_over([LocalShardClient(shard) for shard in shards_of(records, count)], ranker=ranker)
+
+
+async def timed(router: Router, asked: SearchRequest) -> tuple[Answer, float]:
+    """The answer to a request that arrives now, and after how many milliseconds of the loop's clock it came."""
+    began_s = asyncio.get_running_loop().time()
+    answer = await router.search(replace(asked, deadline=deadline_after(asked.budget.timeout_ms)))
+    return answer, (asyncio.get_running_loop().time() - began_s) * 1000
 
 
 def ids_of(answer: Answer) -> list[str]:

@@ -1,3 +1,5 @@
+"""Micro-batches towards one shard: when they leave, what is in them, and what a fault costs."""
+
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
@@ -75,6 +77,20 @@ def test_a_batch_holds_at_most_its_ceiling_in_order_of_arrival() -> None:
         gate.open()
         assert await asyncio.gather(*replies) == [0, 2, 4, 6, 8]
         assert gate.batches == [(0, 1), (2, 3), (4,)]
+
+    asyncio.run(story())
+
+
+def test_where_not_all_fit_into_one_batch_those_with_the_least_time_left_go_first() -> None:
+    async def story() -> None:
+        gate = Gate()
+        batcher = batcher_over(gate, max_batch=2)
+        flying = batcher.submit(0, later())
+        await turns()
+        waiting = [batcher.submit(number, Deadline(at_s, lambda: 0.0)) for number, at_s in enumerate((4, 1, 3, 2), 1)]
+        gate.open()
+        assert await asyncio.gather(flying, *waiting) == [0, 2, 4, 6, 8]
+        assert gate.batches == [(0,), (2, 4), (1, 3)]
 
     asyncio.run(story())
 

@@ -8,15 +8,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cluster.budget import Budget, Deadline
-from cluster.collapse import collapsed
+from cluster.collapse import _Asked, _dropped, _window, collapsed
 from cluster.contract import Answer, SearchRequest
 from cluster.discovery import Discovery
 from cluster.duplicate_store import ConfirmedPair
 from cluster.local import LocalCluster
-from cluster.merge import Pool
+from cluster.merge import Pool, winners
 from cluster.ranking import Ranking
 from cluster.registry import Registry
 from shards.messages import Outcome, Twin
@@ -272,12 +275,9 @@ def test_only_what_changes_is_told(registry: Registry) -> None:
     assert [(one.duplicate, one.twin and one.twin.canonical) for one in told] == [("kb:b", "kb:a"), ("kb:b", None)]
 
 
-@pytest.mark.parametrize("upward", [lambda row: row - 1, lambda _: 0, lambda row: row + 1], ids=["chain", "star", "up"])
-def test_any_number_of_records_that_stand_for_each_other_is_collapsed_in_no_time(upward: Callable[[int], int]) -> None:
-    n, zeros = 2000, np.zeros(2000, np.int32)
-    ids = tuple(f"r{row:04}" for row in range(n))
-    scores = np.arange(10 * n, 9 * n, -1)
-    rows = Pool(
+def _pool(ids: tuple[str, ...], scores: npt.NDArray[np.int64]) -> Pool:
+    n, zeros = len(ids), np.zeros(len(ids), np.int32)
+    return Pool(
         ids=ids,
         shards=(0,) * n,
         versions=scores,
@@ -289,6 +289,28 @@ def test_any_number_of_records_that_stand_for_each_other_is_collapsed_in_no_time
         authorized=n,
         matched=n,
     )
+
+
+def _request(k: int) -> SearchRequest:
+    most = max(k, 2000)
+    return SearchRequest(
+        query="upload",
+        scope=Scope(grants=(EVERYTHING,)),
+        budget=Budget(candidate_k=most, rerank_k=most, evidence_k=k, evidence_tokens=1, timeout_ms=1),
+        deadline=Deadline.after(1),
+        request_id="r",
+    )
+
+
+@pytest.mark.parametrize("places", [None, 10])
+@pytest.mark.parametrize("upward", [lambda row: row - 1, lambda _: 0, lambda row: row + 1], ids=["chain", "star", "up"])
+def test_any_number_of_records_that_stand_for_each_other_is_collapsed_in_no_time(
+    upward: Callable[[int], int], places: int | None
+) -> None:
+    n = 2000
+    scores = np.arange(10 * n, 9 * n, -1)
+    rows = _pool(tuple(f"r{row:04}" for row in range(n)), scores)
+    ids = rows.ids
     none = ("", "", "")
     twins = tuple(
         Twin(duplicate=ids[row], canonical=ids[upward(row)], own=none, its=none)
@@ -296,15 +318,45 @@ def test_any_number_of_records_that_stand_for_each_other_is_collapsed_in_no_time
         if upward(row) != row and 0 <= upward(row) < n
     )
     reply = replace(nothing(query("upload"), Outcome.COMPLETE, 0), twins=twins)
-    request = SearchRequest(
-        query="upload",
-        scope=Scope(grants=(EVERYTHING,)),
-        budget=Budget(candidate_k=n, rerank_k=n, evidence_k=n, evidence_tokens=1, timeout_ms=1),
-        deadline=Deadline.after(1),
-        request_id="r",
-    )
+    request = _request(n if places is None else places)
     started_s = time.process_time()
     found = collapsed(request, Ranking(rows=rows, scores=scores, candidates=n, doubt=None), [reply])
-    # Some 0.02 s; where each record's way to its root was walked anew, a chain took minutes.
-    assert time.process_time() - started_s < 1
+    # Some 0.02 s; where each record's way to its root was walked anew, a chain took minutes, and where the window was
+    # looked through again for each free place, a second.
+    assert time.process_time() - started_s < 0.5
     assert [len(others) for others in found.cited.values()] == [n - 1]
+
+
+def _grown(request: SearchRequest, ranking: Ranking, twins: dict[str, Twin]) -> list[int]:
+    """The window by its definition: a place more for each row that is not left, until none is missing."""
+    k = places = request.budget.evidence_k
+    while True:
+        window = winners(ranking.rows, ranking.scores, request.pinned, places)
+        dropped = _dropped(request, _Asked.of(request.query), ranking, window, twins)
+        free = k - (len(window) - len(dropped))
+        if free <= 0 or len(window) < places:
+            return window
+        places += free
+
+
+@given(
+    upward=st.lists(st.integers(0, 11), min_size=1, max_size=12),
+    pinned=st.sets(st.integers(0, 11), max_size=3),
+    k=st.integers(1, 6),
+    silent=st.integers(0, 3),
+)
+def test_the_window_is_the_smallest_of_which_enough_is_left(
+    upward: list[int], pinned: set[int], k: int, silent: int
+) -> None:
+    n = len(upward)
+    scores = np.maximum(np.arange(n, 0, -1) - silent, 0)
+    rows = _pool(tuple(f"r{row:04}" for row in range(n)), scores)
+    none = ("", "", "")
+    twins = {
+        rows.ids[row]: Twin(duplicate=rows.ids[row], canonical=rows.ids[up], own=none, its=none)
+        for row, up in enumerate(upward)
+        if up < n and up != row
+    }
+    request = replace(_request(k), pinned=tuple(f"r{row:04}" for row in sorted(pinned)))
+    ranking = Ranking(rows=rows, scores=scores, candidates=n, doubt=None)
+    assert _window(request, ranking, twins) == _grown(request, ranking, twins)

@@ -9,11 +9,12 @@ import pytest
 from pydantic.fields import FieldInfo
 
 from cluster.budget import DEFAULT_BUDGETS
-from cluster.config import MODELS, Settings, load_settings
+from cluster.config import Settings, load_settings
 from cluster.errors import InvalidConfiguration
 from cluster.models import MODEL_NAMES
 from cluster.registry import FILE_NAME, Registry
 from cluster.registry_schema import sqlite_url
+from cluster.settings.index import MODELS
 from cluster.settings_document import settings_document
 from cluster.yaml_model import StrictModel
 from shards.record import Kind
@@ -89,10 +90,22 @@ def test_default_budgets_are_those_of_the_budget_module() -> None:
 
 def test_a_section_that_names_one_value_keeps_the_other_defaults(tmp_path: Path) -> None:
     cluster = load_settings(write(tmp_path, "cluster: {shards: 3}\n")).cluster
-    assert (cluster.shards, cluster.copies, cluster.max_batch) == (3, 1, 64)
+    assert (cluster.shards, cluster.copies, cluster.max_batch) == (3, 1, 32)
     budgets = load_settings(write(tmp_path, "budgets: {passage: {timeout_ms: 300}}\n")).budgets
     assert budgets.of(Kind.PASSAGE) == replace(DEFAULT_BUDGETS[Kind.PASSAGE], timeout_ms=300)
     assert budgets.of(Kind.TOOL) == DEFAULT_BUDGETS[Kind.TOOL]
+
+
+@pytest.mark.parametrize(
+    ("tool", "most_k"),
+    [("{}", 128), ("{timeout_ms: 90}", 128), ("{rerank_k: 60}", 60), ("{candidate_k: 500}", 100), ("{most_k: 40}", 40),
+     ("{rerank_k: 60, most_k: 90}", 90), ("{most_k: null}", 100)],
+)  # fmt: skip
+def test_the_most_hits_that_a_request_may_name_are_as_many_as_the_stages_unless_said(
+    tmp_path: Path, tool: str, most_k: int
+) -> None:
+    budgets = load_settings(write(tmp_path, f"budgets: {{tool: {tool}}}\n")).budgets
+    assert (budgets.most_k(Kind.TOOL), budgets.most_k(Kind.PASSAGE)) == (most_k, 12)
 
 
 def test_vectors_are_off_unless_they_are_asked_for(tmp_path: Path) -> None:
@@ -159,6 +172,7 @@ def test_settings_cannot_be_changed() -> None:
         ("vectors: {threads: 0}", "vectors.threads", "0", "1"),
         ("vectors: {candidate_retrieval: 1}", "vectors.candidate_retrieval", "1", "boolean"),
         ("budgets: {tool: {candidate_k: 1}}", "budgets.tool", "", "evidence_k <= rerank_k <= candidate_k"),
+        ("budgets: {tool: {most_k: 9}}", "budgets.tool", "", "evidence_k <= most_k"),
         ("budgets: {tool: {timeout: 1}}", "budgets.tool.timeout", "an unknown key", "timeout_ms"),
         ("budgets: {resource: {}}", "budgets.resource", "an unknown key", "tool, passage"),
         (

@@ -9,12 +9,13 @@ import pytest
 
 from cluster.abstention import Rule, Strictness
 from cluster.adaptive import AdaptiveK, Curve
-from cluster.config import DiscoverySettings, Settings
+from cluster.config import Settings
 from cluster.contract import Answer, MissReason, SearchRequest, VectorState
 from cluster.discovery import Discovery, discovery_of
 from cluster.dispatcher import RuleDispatcher
 from cluster.flags import Flags
 from cluster.router import Router
+from cluster.settings.search import DiscoverySettings
 from cluster.shard_client import LocalShardClient, ShardClient
 from shards.messages import ShardHits, ShardQuery
 from shards.record import Record

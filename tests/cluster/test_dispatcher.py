@@ -1,3 +1,5 @@
+"""One by one or all at once, by the shape of the question."""
+
 import pytest
 
 from cluster.contract import Delivery, EvidenceForm, Hit, Plan, PlanReason

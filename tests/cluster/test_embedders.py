@@ -6,11 +6,11 @@ from collections.abc import Callable
 import pytest
 
 from cluster import models
-from cluster.config import VectorSettings
 from cluster.contract import VectorState
 from cluster.embedder import TextModel
 from cluster.embedders import absence_of, open_embedder, query_embedder
 from cluster.errors import EmbeddingFailed
+from cluster.settings.index import VectorSettings
 
 WANTED = VectorSettings(candidate_retrieval=True, models=("use", "e5"))
 

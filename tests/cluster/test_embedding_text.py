@@ -1,3 +1,5 @@
+"""The text that a model reads of a record and of a query, by hand."""
+
 import hashlib
 from dataclasses import replace
 

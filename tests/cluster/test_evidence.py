@@ -1,3 +1,5 @@
+"""Hits inside the ceilings on count, tokens and bytes, by hand and as properties."""
+
 from dataclasses import replace
 
 import orjson
@@ -22,13 +24,13 @@ BARE = b'{"id":"t","kind":"tool","name":"x","namespace":"s","description":""}'
 
 def piece(tokens: int, summary_tokens: int) -> Piece:
     full, summary = Form(json=BARE, tokens=tokens), Form(json=BARE, tokens=summary_tokens)
-    return Piece(id="t", name="x", namespace="srv", full=full, summary=summary)
+    return Piece(id="t", name="x", namespace="srv", full=full, _shorten=lambda _: summary)
 
 
 def wide(full_bytes: int, summary_bytes: int) -> Piece:
     """A record whose forms cost a token each, and so many bytes."""
     full, summary = (Form(json=BARE.ljust(count), tokens=1) for count in (full_bytes, summary_bytes))
-    return Piece(id="t", name="x", namespace="srv", full=full, summary=summary)
+    return Piece(id="t", name="x", namespace="srv", full=full, _shorten=lambda _: summary)
 
 
 def ceilings(k: int, tokens: int) -> Budget:
@@ -165,3 +167,10 @@ def test_a_passage_keeps_more_of_its_text_than_a_tool() -> None:
         access=tool("t", "x").access,
     )
     assert 250 < piece_of(passage.to_json()).summary.tokens < 320
+
+
+def test_a_summary_is_made_once_and_does_not_change_how_a_record_is_written() -> None:
+    ready = piece_of(tool("t", "send", "First sentence. " * 60).to_json())
+    before = orjson.dumps(ready, default=bytes.decode)
+    assert ready.summary is ready.summary is not ready.full
+    assert orjson.dumps(ready, default=bytes.decode) == before

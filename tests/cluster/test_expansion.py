@@ -1,3 +1,5 @@
+"""Terms that join a query for its unknown words, from what the shards named."""
+
 from collections.abc import Sequence
 from dataclasses import replace
 

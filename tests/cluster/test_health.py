@@ -27,7 +27,7 @@ def _copies(*states: tuple[int, CopyState]) -> list[CopyHealth]:
         ([], Health.DOWN),
     ],
 )
-def test_two_shards(states: list[tuple[int, CopyState]], expected: Health) -> None:
+def test_what_two_shards_promise_together(states: list[tuple[int, CopyState]], expected: Health) -> None:
     assert health_of(2, _copies(*states)) is expected
 
 

@@ -43,6 +43,17 @@ def test_sound_records_are_imported_and_bad_ones_refused_by_name_with_the_reason
     assert stored.name == "n"
 
 
+def test_a_refusal_says_where_the_record_stands(registry: Registry) -> None:
+    placed = RawRecord(label="b", values={"id": "b", "namespace": "shop"}, share=0.5, place="line 7")
+    report = run(registry, item("a"), placed)
+    assert [(r.name, r.place, r.reason) for r in report.refused] == [("b", "line 7", "name: required")]
+
+
+def test_a_source_without_records_is_noted(registry: Registry) -> None:
+    assert run(registry).notes == ("The source holds no records.",)
+    assert run(registry, item("a")).notes == ()
+
+
 def test_a_second_import_of_the_same_is_unchanged(registry: Registry) -> None:
     run(registry, item("a"), item("b"))
     report = run(registry, item("a"), item("b", description="new"))
@@ -129,7 +140,7 @@ def test_ignored_fields_are_noted_with_their_count_over_all_files(registry: Regi
 def test_claims_to_be_read_only_are_noted_unless_the_operator_says_so_too(registry: Registry) -> None:
     claims = (ReadOnlyClaims(tools=2), ReadOnlyClaims(tools=1))
     assert run(registry, *claims).notes == ("3 tools claim to be read-only; not believed, see --side-effect",)
-    assert run(registry, *claims, defaults=Defaults(side_effect=SideEffect.READ)).notes == ()
+    assert run(registry, item("a"), *claims, defaults=Defaults(side_effect=SideEffect.READ)).notes == ()
 
 
 def test_notes_do_not_keep_a_namespace_from_being_replaced(registry: Registry) -> None:

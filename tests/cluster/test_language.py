@@ -1,3 +1,5 @@
+"""The language of short requests, and that a guess is cheap and never fails."""
+
 import time
 
 import pytest

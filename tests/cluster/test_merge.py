@@ -1,3 +1,5 @@
+"""Replies of shards become one list, whatever their number and order."""
+
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,6 @@
 """One narrower try where time ran out before anything was found: what it asks, when it is made, and never twice."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -16,14 +15,25 @@ from cluster.fanout import Lane, Replies, ask_shards
 from cluster.narrower import MOST_EARNED, narrowed
 from cluster.partition import shard_of
 from cluster.query import plan_query
-from cluster.router import Router
 from shards.messages import Change, Outcome, ShardHits, ShardQuery, Twin
 from shards.record import bucket_of
 from shards.scope import Narrowing
-from tests.cluster.rig import ACME, BUDGET, Client, hits_of, ids_of, request, router_over, scope_of, shards_of, tool
+from tests.cluster.rig import (
+    ACME,
+    BUDGET,
+    Client,
+    hits_of,
+    ids_of,
+    request,
+    router_over,
+    scope_of,
+    shards_of,
+    timed,
+    tool,
+)
+from tests.quick_time import run_quickly
 
 FOREVER = float("inf")
-GRACE_MS = 50
 QUICK = replace(BUDGET, timeout_ms=200)
 LONG = "please rotate every certificate of the gateway and tell the team about kubernetes"
 CATALOGUE = (
@@ -64,18 +74,6 @@ def labouring(count: int, term_s: float) -> list[LabouringClient]:
     return [LabouringClient(shard=shard, term_s=term_s) for shard in shards_of(CATALOGUE, count)]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def warm() -> None:
-    """Compile outside of the measured time."""
-    asyncio.run(router_over([Client(shard=shard) for shard in shards_of(CATALOGUE, 1)]).search(request(LONG)))
-
-
-async def asked(router: Router, question: SearchRequest) -> tuple[Answer, float]:
-    started_s = time.monotonic()
-    answer = await router.search(replace(question, deadline=Deadline.after(question.budget.timeout_ms)))
-    return answer, (time.monotonic() - started_s) * 1000
-
-
 def search(clients: Sequence[Client], question: SearchRequest, *before: SearchRequest) -> tuple[Answer, float]:
     """The answer of slow shards after earlier questions to the same ones while they were quick."""
 
@@ -92,17 +90,17 @@ def search(clients: Sequence[Client], question: SearchRequest, *before: SearchRe
             if isinstance(client, LabouringClient):
                 client.term_s = term_s
         try:
-            return await asked(router, question)
+            return await timed(router, question)
         finally:
             router.close()
 
-    return asyncio.run(story())
+    return run_quickly(story())
 
 
 def test_a_question_too_wide_for_its_time_is_answered_by_its_rarest_words() -> None:
     clients = labouring(2, 0.03)
     answer, elapsed_ms = search(clients, request(LONG, budget=QUICK), request(LONG))
-    assert elapsed_ms <= QUICK.timeout_ms + GRACE_MS
+    assert elapsed_ms <= QUICK.timeout_ms
     assert answer.narrower_try
     assert answer.miss is None
     # No other record holds any of the three rarest words that it is asked by.
@@ -182,7 +180,7 @@ def test_an_answer_with_a_hit_is_what_the_budget_allowed() -> None:
 def test_a_shard_that_hangs_is_asked_once_and_the_miss_says_what_to_do() -> None:
     clients = [Client(shard=shard, delay_s=FOREVER) for shard in shards_of(CATALOGUE, 2)]
     answer, elapsed_ms = search(clients, request(LONG, budget=QUICK))
-    assert elapsed_ms <= QUICK.timeout_ms + GRACE_MS
+    assert elapsed_ms <= QUICK.timeout_ms
     assert [len(client.queries) for client in clients] == [1, 1]  # the second question waits behind the first
     assert answer.miss is not None
     assert answer.miss.reason is MissReason.TIMEOUT
@@ -220,7 +218,7 @@ def test_a_fleet_that_is_slow_as_a_whole_is_not_asked_twice_for_ever() -> None:
         router = router_over(list(clients))
         return [(await router.search(request(LONG))).narrower_try for _ in range(int(MOST_EARNED) + 20)]
 
-    tried = asyncio.run(story())
+    tried = run_quickly(story())
     assert tried == [True] * int(MOST_EARNED) + [False] * 20
 
 

@@ -5,7 +5,7 @@ import gc
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,10 +16,11 @@ from cluster.contract import VectorState, VectorUse
 from cluster.embedder import EmbeddedQuery
 from cluster.query_vectors import MOST_WAITING, PATIENCE_SHARE, QueryVector, QueryVectors
 from tests.embedders import WordEmbedder
+from tests.quick_time import deadline_after, run_quickly
 
+LONG_MS = 60_000
 SOON_MS = 400
 PATIENCE_MS = SOON_MS / PATIENCE_SHARE
-GRACE_MS = 40
 
 
 @pytest.fixture
@@ -34,20 +35,24 @@ def ask(vectors: QueryVectors, *texts: str) -> list[QueryVector]:
     """The vectors of these texts, asked for one after the other."""
 
     async def story() -> list[QueryVector]:
-        return [await vectors.of(text, Deadline.after(SOON_MS)) for text in texts]
+        return [await vectors.of(text, Deadline.after(LONG_MS)) for text in texts]
 
     return asyncio.run(story())
 
 
+def ask_a_hung_model(vectors: QueryVectors, *texts: str) -> tuple[list[QueryVector], float]:
+    """The same on a quick clock, all at once, and after how many milliseconds."""
+
+    async def story() -> tuple[list[QueryVector], float]:
+        began_s = asyncio.get_running_loop().time()
+        found = await asyncio.gather(*(vectors.of(text, deadline_after(SOON_MS)) for text in texts))
+        return found, (asyncio.get_running_loop().time() - began_s) * 1000
+
+    return run_quickly(story())
+
+
 def states(found: list[QueryVector]) -> list[VectorState]:
     return [one.use.state for one in found]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    ends_s = time.monotonic() + 5
-    while not condition():
-        assert time.monotonic() < ends_s
-        time.sleep(0.002)
 
 
 def threads() -> set[threading.Thread]:
@@ -102,47 +107,52 @@ def test_a_language_that_no_model_knows_is_told_and_remembered() -> None:
 def test_a_hung_model_costs_a_share_of_the_time_and_nothing_once_its_line_is_full(hold: threading.Event) -> None:
     embedder = WordEmbedder(hold=hold)
     vectors = QueryVectors(embedder)
-    started_s = time.monotonic()
-    assert states(ask(vectors, "first")) == [VectorState.TIMEOUT]
-    assert PATIENCE_MS - 1 <= (time.monotonic() - started_s) * 1000 <= PATIENCE_MS + GRACE_MS
 
-    async def crowd() -> list[QueryVector]:
-        return await asyncio.gather(*(vectors.of(f"q{n}", Deadline.after(SOON_MS)) for n in range(MOST_WAITING)))
+    async def begun() -> None:
+        asking = asyncio.create_task(vectors.of("first", Deadline.after(LONG_MS)))
+        assert await asyncio.to_thread(embedder.called.wait, 60)
+        asking.cancel()
 
-    assert set(states(asyncio.run(crowd()))) == {VectorState.TIMEOUT}
-    started_s = time.monotonic()
-    assert states(ask(vectors, *"abcdefgh")) == [VectorState.TIMEOUT] * 8
-    assert (time.monotonic() - started_s) * 1000 <= PATIENCE_MS
+    asyncio.run(begun())
+    found, elapsed_ms = ask_a_hung_model(vectors, "one")
+    assert (states(found), elapsed_ms) == ([VectorState.TIMEOUT], pytest.approx(PATIENCE_MS))
+    found, elapsed_ms = ask_a_hung_model(vectors, *(f"q{n}" for n in range(MOST_WAITING - 1)))
+    assert (states(found), elapsed_ms) == ([VectorState.TIMEOUT] * (MOST_WAITING - 1), pytest.approx(PATIENCE_MS))
+    found, elapsed_ms = ask_a_hung_model(vectors, *"abcdefgh")
+    assert (states(found), elapsed_ms) == ([VectorState.TIMEOUT] * 8, 0)
 
     hold.set()
-    wait_for(vectors._line.empty)
+    ends_s = time.monotonic() + 60
+    while not vectors._line.empty():
+        assert time.monotonic() < ends_s
+        time.sleep(0.002)
     assert states(ask(vectors, "first", "second")) == [VectorState.USED] * 2
     # The vector that came too late served the next asker; what nobody waited for any more was never embedded.
     assert embedder.asked == ["first", "second"]
 
 
-def test_a_vector_that_comes_late_does_not_hold_the_loop_up() -> None:
-    vectors = QueryVectors(WordEmbedder(delay_s=0.08))
+def test_a_vector_that_comes_late_does_not_hold_the_loop_up(hold: threading.Event) -> None:
+    vectors = QueryVectors(WordEmbedder(hold=hold))
 
-    async def story() -> int:
-        asking = asyncio.create_task(vectors.of("slow", Deadline.after(5_000)))
-        ticks = 0
-        while not asking.done():
+    async def story() -> None:
+        asking = asyncio.create_task(vectors.of("slow", Deadline.after(LONG_MS)))
+        for _ in range(10):
             await asyncio.sleep(0.002)
-            ticks += 1
+        assert not asking.done()
+        hold.set()
         assert (await asking).use.state is VectorState.USED
-        return ticks
 
-    assert asyncio.run(story()) >= 10
+    asyncio.run(story())
 
 
-def test_no_time_is_a_timeout_unless_the_vector_is_known() -> None:
-    vectors = QueryVectors(WordEmbedder(delay_s=0.01))
+def test_no_time_is_a_timeout_unless_the_vector_is_known(hold: threading.Event) -> None:
+    vectors = QueryVectors(WordEmbedder(hold=hold))
 
     async def at_once(text: str) -> VectorState:
         return (await vectors.of(text, Deadline.after(0))).use.state
 
     assert asyncio.run(at_once("known")) is VectorState.TIMEOUT
+    hold.set()
     ask(vectors, "known")
     assert asyncio.run(at_once("known")) is VectorState.USED
 
@@ -182,7 +192,8 @@ def test_a_request_that_is_cancelled_is_not_embedded(hold: threading.Event) -> N
 
     async def story() -> None:
         tasks = [asyncio.create_task(vectors.of(text, Deadline.after(60_000))) for text in ("first", "second")]
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0)
+        assert await asyncio.to_thread(embedder.called.wait, 60)
         for task in tasks:
             task.cancel()
         assert [type(one) for one in await asyncio.gather(*tasks, return_exceptions=True)] == [
@@ -208,4 +219,5 @@ def test_its_thread_ends_with_it(how: str) -> None:
     else:
         del vectors
         gc.collect()
-    wait_for(lambda: not own.is_alive())
+    own.join(60)
+    assert not own.is_alive()

@@ -31,8 +31,10 @@ from tests.cluster.rig import (
     router_over,
     scope_of,
     shards_of,
+    timed,
     tool,
 )
+from tests.quick_time import run_quickly
 
 MAIL = tool("t01", "Gmail_SendEmail", "Send an email message to a recipient")
 FILE = tool("t02", "upload_file", "Upload a file to a folder")
@@ -302,7 +304,7 @@ def test_a_second_round_that_never_ends_costs_the_proof_and_not_the_answer() -> 
     whole = asyncio.run(router_over([Client(shard=shard) for shard in shards]).search(request("send mail")))
     clients = [OnceClient(shard=shard) for shard in shards]
     quick = request("send mail", budget=replace(BUDGET, timeout_ms=300))
-    answer = asyncio.run(router_over(clients).search(quick))
+    answer, _ = run_quickly(timed(router_over(clients), quick))
     assert answer.coverage == whole.coverage
     assert answer.spent == whole.spent
     assert len(answer.hits) == len(whole.hits)

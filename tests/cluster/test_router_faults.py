@@ -1,7 +1,6 @@
 """Slow, hung, dead, faulty, greedy and late shards: every answer is typed, honest, and in time."""
 
 import asyncio
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,7 +12,6 @@ from cluster.budget import Budget, Deadline
 from cluster.contract import Answer, Gap, MissReason, SearchRequest
 from cluster.errors import ShardUnavailable
 from cluster.partition import bucket_range, shard_of
-from cluster.router import Router
 from cluster.shard_client import ShardClient
 from shards.messages import Change, Document
 from shards.record import bucket_of
@@ -32,12 +30,13 @@ from tests.cluster.rig import (
     router_over,
     scope_of,
     shards_of,
+    timed,
     tool,
 )
+from tests.quick_time import run_quickly
 
 FOREVER = float("inf")
 TIMEOUT_MS = 200
-GRACE_MS = 50
 CATALOGUE = tuple(tool(f"t{n:02d}", f"tool{n}", "send " * (1 + n % 5)) for n in range(40))
 HIDDEN = tuple(tool(f"h{n:02d}", f"tool{n}", "send", tenant="zeta") for n in range(7))
 QUICK = replace(BUDGET, timeout_ms=TIMEOUT_MS)
@@ -52,12 +51,6 @@ def fleet(count: int) -> list[Client]:
     return [Client(shard=shard) for shard in shards_of((*CATALOGUE, *HIDDEN), count)]
 
 
-async def timed(router: Router, asked: SearchRequest) -> tuple[Answer, float]:
-    started_s = time.monotonic()
-    answer = await router.search(replace(asked, deadline=Deadline.after(asked.budget.timeout_ms)))
-    return answer, (time.monotonic() - started_s) * 1000
-
-
 def search(clients: Sequence[ShardClient | None], asked: SearchRequest | None = None) -> tuple[Answer, float]:
     async def story() -> tuple[Answer, float]:
         router = router_over(clients)
@@ -68,16 +61,14 @@ def search(clients: Sequence[ShardClient | None], asked: SearchRequest | None = 
             await asyncio.sleep(0.01)
             assert len(asyncio.all_tasks()) == 1, "a task outlived its request"
 
-    # Compile and warm up outside of the measured time.
-    asyncio.run(router_over(list(fleet(1))).search(request("send")))
-    return asyncio.run(story())
+    return run_quickly(story())
 
 
 def test_a_hung_shard_costs_its_part_of_the_answer_and_no_time_beyond_the_budget() -> None:
     clients = fleet(3)
     clients[1].delay_s = FOREVER
     answer, elapsed_ms = search(clients)
-    assert elapsed_ms <= TIMEOUT_MS + GRACE_MS
+    assert elapsed_ms <= TIMEOUT_MS
     assert answer.coverage.gaps == (Gap.TIMEOUT,)
     assert answer.coverage.searched == 40 - owned(1, 3)
     assert answer.coverage.authorized is None
@@ -93,7 +84,7 @@ def test_a_failing_shard_is_missing_at_once(fault: str) -> None:
     clients = fleet(3)
     setattr(clients[2], fault, True)
     answer, elapsed_ms = search(clients)
-    assert elapsed_ms < TIMEOUT_MS / 2
+    assert elapsed_ms == 0
     assert answer.coverage.gaps == (Gap.UNAVAILABLE,)
     assert answer.coverage.searched == 40 - owned(2, 3)
     assert len(answer.hits) == 5
@@ -105,7 +96,7 @@ def test_all_shards_gone_is_a_typed_miss() -> None:
         assert answer.miss is not None
         assert answer.miss.reason is MissReason.UNAVAILABLE
         assert (answer.coverage.searched, answer.coverage.authorized, answer.coverage.buckets_searched) == (0, None, 0)
-        assert elapsed_ms < TIMEOUT_MS / 2
+        assert elapsed_ms == 0
 
 
 def test_all_shards_hung_is_a_typed_miss_in_time() -> None:
@@ -115,7 +106,7 @@ def test_all_shards_hung_is_a_typed_miss_in_time() -> None:
     answer, elapsed_ms = search(clients)
     assert answer.miss is not None
     assert answer.miss.reason is MissReason.TIMEOUT
-    assert elapsed_ms <= TIMEOUT_MS + GRACE_MS
+    assert elapsed_ms <= TIMEOUT_MS
 
 
 def test_nothing_found_in_a_part_is_no_proof_that_nothing_matches() -> None:
@@ -139,7 +130,7 @@ def test_a_partial_answer_knows_the_whole_once_the_lost_part_was_counted() -> No
         router.replace_map(map_of([None], version=2))
         assert (await router.search(request("send"))).coverage.authorized is None  # shard 0 is another part now
 
-    asyncio.run(story())
+    run_quickly(story())
 
 
 def test_a_shard_that_dies_before_its_documents_came_counts_as_not_searched() -> None:
@@ -161,8 +152,9 @@ def test_a_greedy_shard_is_cut_at_every_stage_and_shows_nothing_nobody_asked_for
     asked = request("send", budget=budget)
     answer, _ = search([GreedyClient(shard=first), Client(shard=second)], asked)
     honest = asyncio.run(router_of(CATALOGUE, 2).search(asked))
-    assert comparable(answer) == comparable(honest)
+    assert comparable(replace(answer, surplus=0)) == comparable(honest)
     assert (answer.spent.candidates, answer.spent.reranked, answer.spent.evidence) == (3, 2, 2)
+    assert (answer.surplus, honest.surplus) == (answer.rounds * (owned(0, 2) - 3), 0)
 
 
 def test_a_shard_cannot_answer_for_the_records_of_another() -> None:
@@ -189,20 +181,20 @@ def test_a_write_that_is_applied_meanwhile_is_seen_and_one_that_is_not_is_told()
     assert answer.coverage.gaps == (Gap.BEHIND,)
     assert answer.miss is not None
     assert answer.miss.reason is MissReason.TIMEOUT
-    assert elapsed_ms <= TIMEOUT_MS + GRACE_MS
+    assert elapsed_ms <= TIMEOUT_MS
 
 
 def test_a_read_after_a_write_waits_for_the_feed() -> None:
     async def story() -> Answer:
         (shard,) = shards_of(CATALOGUE, 1)
         router = router_over([Client(shard=shard)])
-        searching = asyncio.create_task(router.search(request("novel", min_seq=2)))
+        searching = asyncio.create_task(timed(router, request("novel", min_seq=2)))
         await asyncio.sleep(0.01)
         new = tool("t99", "novel_tool")
         shard.apply(1, 2, [Change(seq=2, record_id="t99", body=new.to_json())])
-        return await searching
+        return (await searching)[0]
 
-    assert ids_of(asyncio.run(story())) == ["t99"]
+    assert ids_of(run_quickly(story())) == ["t99"]
 
 
 def test_a_request_that_is_cancelled_leaves_nothing_running() -> None:
@@ -220,7 +212,7 @@ def test_a_request_that_is_cancelled_leaves_nothing_running() -> None:
         assert len(asyncio.all_tasks()) == 1
         assert [client.open_calls for client in clients] == [0, 0]
 
-    asyncio.run(story())
+    run_quickly(story())
 
 
 def test_requests_that_run_finish_on_the_map_they_started_with() -> None:
@@ -238,7 +230,7 @@ def test_requests_that_run_finish_on_the_map_they_started_with() -> None:
         await asyncio.sleep(0.01)
         assert len(asyncio.all_tasks()) == 1
 
-    asyncio.run(story())
+    run_quickly(story())
 
 
 def test_the_batch_a_query_travelled_in_changes_nothing_of_its_answer() -> None:
@@ -251,7 +243,7 @@ def test_the_batch_a_query_travelled_in_changes_nothing_of_its_answer() -> None:
         router = router_over(clients)
         return await asyncio.gather(*(router.search(request(text)) for text in questions)), clients
 
-    answers, clients = asyncio.run(together())
+    answers, clients = run_quickly(together())
     assert max(clients[0].batches) > 1
     router = router_of((*CATALOGUE, *HIDDEN))
     assert [comparable(answer) for answer in answers] == [
@@ -282,7 +274,7 @@ def test_any_mix_of_faults_is_answered_in_time_with_true_coverage(
     for number, client in enumerate(clients):
         client.delay_s, client.failing = delays_s[number], number in failing
     answer, elapsed_ms = search(clients, request("send", budget=replace(BUDGET, timeout_ms=timeout_ms)))
-    assert elapsed_ms <= timeout_ms + GRACE_MS
+    assert elapsed_ms <= timeout_ms
     assert (answer.miss is None) == bool(answer.hits)
     assert answer.coverage.full == (answer.coverage.searched == 40)
     possible = {sum(owned(n, len(clients)) for n in range(len(clients)) if mask >> n & 1) for mask in range(16)}

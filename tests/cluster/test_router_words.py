@@ -7,7 +7,19 @@ import pytest
 
 from cluster.contract import Doubt
 from shards.messages import ShardHits, ShardQuery
-from tests.cluster.rig import BUDGET, Client, comparable, ids_of, request, router_of, router_over, shards_of, tool
+from tests.cluster.rig import (
+    BUDGET,
+    Client,
+    comparable,
+    ids_of,
+    request,
+    router_of,
+    router_over,
+    shards_of,
+    timed,
+    tool,
+)
+from tests.quick_time import run_quickly
 
 TOOLS = [
     tool("t01", "create_invoice", "Create an invoice for a customer"),
@@ -76,7 +88,7 @@ class HangsOnMore(Client):
 def test_where_a_shard_is_too_late_for_more_terms_the_known_words_answer_and_claim_nothing() -> None:
     shards = shards_of([*TOOLS, tool("t05", "restart_cluster", "cluster")], 2)
     quick = request("restart clustre", budget=replace(BUDGET, timeout_ms=300), explain=True)
-    answer = asyncio.run(router_over([Client(shard=shards[0]), HangsOnMore(shard=shards[1])]).search(quick))
+    answer, _ = run_quickly(timed(router_over([Client(shard=shards[0]), HangsOnMore(shard=shards[1])]), quick))
     assert answer.doubt is Doubt.CUT
     assert answer.coverage.full
     assert sorted(ids_of(answer)) == ["t02", "t05"]

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from cluster.budget import Budget
-from cluster.config import Settings, TokenSettings, load_settings
+from cluster.config import Settings, load_settings
 from cluster.cutting import cut_of
 from cluster.dispatcher import RuleDispatcher
 from cluster.errors import InvalidConfiguration
 from cluster.evidence import assemble, piece_of
 from cluster.router import Router
+from cluster.settings.search import TokenSettings
 from cluster.shard_client import LocalShardClient
 from cluster.tokenizer import FileTokenizer, counter_of
 from cluster.tokens import ESTIMATE

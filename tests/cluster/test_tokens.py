@@ -1,3 +1,5 @@
+"""The estimate of tokens, by hand and as a property."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 

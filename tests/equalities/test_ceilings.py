@@ -45,12 +45,15 @@ ODD: Final = (
 
 SMALL: Final = {"candidate_k": 12, "rerank_k": 7, "evidence_k": 3, "evidence_tokens": 300, "evidence_bytes": 2000}
 LARGE: Final = {"candidate_k": 130, "rerank_k": 130, "evidence_k": 20, "evidence_tokens": 20_000}
-OPERATORS: Final[tuple[dict[str, dict[str, int]], ...]] = (
-    {},
-    {"tool": SMALL, "passage": LARGE},
-    {"tool": LARGE, "passage": {**SMALL, "candidate_k": 7}},
+OPERATORS: Final[tuple[tuple[dict[str, dict[str, int]], dict[str, int]], ...]] = (
+    ({}, {}),
+    ({"tool": SMALL, "passage": LARGE}, {"tool": 7, "passage": 130}),
+    ({"tool": LARGE, "passage": {**SMALL, "candidate_k": 7}}, {"tool": 130, "passage": 7}),
+    ({"tool": {**SMALL, "most_k": 40}, "passage": {"most_k": 20}}, {"tool": 40, "passage": 20}),
 )
-"""What operators set of ``budgets``."""
+"""What operators set of ``budgets``, and the most hits that a request may name then where that is another number."""
+
+K_CEILINGS: Final = {"analyzer": 48, "autonomous": 128}
 
 
 def catalogue(draw: Random) -> list[dict[str, object]]:
@@ -88,7 +91,7 @@ def asked(draw: Random, budget: Budget) -> dict[str, Any]:
 
     body: dict[str, Any] = {"query": " ".join(draw.choices(WORDS, k=draw.randint(1, 6)))}
     if draw.random() < 0.5:
-        body["k"] = ceiling(48)
+        body["k"] = ceiling(draw.choice((12, 48, 128)))
     body["budget"] = {name: ceiling(getattr(budget, name)) for name in CEILINGS if draw.random() < 0.4}
     if draw.random() < 0.1:
         # As good as not named.
@@ -100,13 +103,14 @@ def asked(draw: Random, budget: Budget) -> dict[str, Any]:
     return body
 
 
-def allowed(body: dict[str, Any], own: Budget, k_ceiling: int) -> dict[str, int] | None:
+def allowed(body: dict[str, Any], own: Budget, most_k: int) -> dict[str, int] | None:
     """The ceilings that must hold, None where the body asks for what it may not have."""
     caps = {name: getattr(own, name) for name in CEILINGS}
-    most = min(k_ceiling, own.rerank_k)
-    caps["evidence_k"] = body.get("k", min(own.evidence_k, most))
-    if not 1 <= caps["evidence_k"] <= most:
+    caps["evidence_k"] = body.get("k", min(own.evidence_k, most_k))
+    if not 1 <= caps["evidence_k"] <= most_k:
         return None
+    # As many hits as somebody may name, the stages before them let through.
+    caps |= {name: max(caps[name], caps["evidence_k"]) for name in ("candidate_k", "rerank_k")}
     for name, value in body["budget"].items():
         if value is None:
             continue
@@ -146,7 +150,7 @@ async def ask_odd(services: Services, call: Call, content: bytes) -> None:
     assert call.trail.answer is None
 
 
-async def ask_all(services: Services, draw: Random) -> Counter[str]:
+async def ask_all(services: Services, most_k: dict[str, int], draw: Random) -> Counter[str]:
     came_of = Counter[str]()
     for _ in range(REQUESTS // len(OPERATORS)):
         passages, mode = draw.random() < 0.3, draw.choice(("analyzer", "autonomous"))
@@ -158,7 +162,7 @@ async def ask_all(services: Services, draw: Random) -> Counter[str]:
             await ask_odd(services, call, with_oddity(draw, body))
             came_of["odd"] += 1
             continue
-        caps = allowed(body, own, services.policy.k_ceiling(mode))
+        caps = allowed(body, own, min(K_CEILINGS[mode], most_k["passage" if passages else "tool"]))
         try:
             answer = await answer_search(services, call, parse_body(SearchBody, json.dumps(body).encode()))
         except InvalidRequest:
@@ -171,12 +175,14 @@ async def ask_all(services: Services, draw: Random) -> Counter[str]:
     return came_of
 
 
-@pytest.mark.parametrize("budgets", OPERATORS)
-def test_no_generated_request_breaks_a_ceiling(tmp_path: Path, budgets: dict[str, dict[str, int]]) -> None:
+@pytest.mark.parametrize(("budgets", "most_k"), OPERATORS)
+def test_no_generated_request_breaks_a_ceiling(
+    tmp_path: Path, budgets: dict[str, dict[str, int]], most_k: dict[str, int]
+) -> None:
     draw = Random(5)  # noqa: S311 -- the same requests every time
     settings = Settings.model_validate({"home": tmp_path, "budgets": budgets})
     services = services_over(tmp_path, catalogue(draw), shards=3, settings=settings)
-    came_of = asyncio.run(ask_all(services, draw))
+    came_of = asyncio.run(ask_all(services, {"tool": 128, "passage": 12} | most_k, draw))
     asked_for = came_of.total()
     assert asked_for == REQUESTS // len(OPERATORS)
     assert came_of["hits"] > asked_for // 4

@@ -51,10 +51,23 @@ def test_of_passages_as_long_as_those_of_real_documents_three_quarters_are_saved
     assert result.exit_code == 0, result.output
     figures = orjson.loads(result.stdout)
     assert 150 <= figures["tokens"]["piece"] <= 300
-    for pieces, least in (("4", 0.58), ("6", 0.7), ("8", 0.75), ("12", 0.8)):
+    for pieces, least in (("4", 0.7), ("6", 0.78), ("8", 0.82), ("12", 0.86)):
         ways = figures["first_by_pieces"][pieces]
-        assert least <= ways["sequential"]["saved_share"] <= figures["tokens"]["most_saved"][pieces] + 0.02
+        assert least <= ways["sequential"]["saved_share"]
+        # An excerpt of the first piece is what saves more than stopping after it.
+        assert figures["tokens"]["most_saved"][pieces] < ways["sequential"]["saved_share"]
         assert ways["sequential"]["found"] >= ways["batch"]["found"]
+
+
+def test_who_finds_all_that_stands_there_saves_as_much_at_equal_answers() -> None:
+    asked = ["--articles", str(HANDBOOK / "articles"), "--questions", str(HANDBOOK / "questions.jsonl"), "--json"]
+    result = CliRunner().invoke(command, [*asked, "--knowing"])
+    assert result.exit_code == 0, result.output
+    figures = orjson.loads(result.stdout)
+    first = figures["first_by_pieces"]["4"]
+    assert figures["reader"] == "knowing"
+    assert first["sequential"]["found"] == first["batch"]["found"] == first["batch"]["questions"]
+    assert first["sequential"]["saved_share"] >= 0.7
 
 
 def test_the_command_says_everything_and_leaves_what_was_asked_for(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 from serve_app.cli.main import cli
 from tests.endpoint import SENTINEL
 from tests.live.instance import Instance, running, wait_for
+from tests.pauses import Pauses
 from tests.scripted_model import (
     ScriptedModel,
     Turn,
@@ -32,6 +33,9 @@ QUESTION: Final = "How many days does a refund take?"
 
 TIMEOUT_MS: Final = 3000
 """Enough for a search on a busy machine, and little to wait for."""
+
+PATIENCE_S: Final = 18.0
+"""How long a model holds its answer whose caller leaves long before."""
 
 LATE_MS: Final = 500
 """After its time an answer has to be there; a busy machine may keep it that long."""
@@ -166,11 +170,32 @@ def test_a_fault_of_the_model_is_typed_and_keeps_the_evidence(
 def test_a_model_that_hangs_is_given_up_inside_the_time_of_the_answer(modelled: Instance, model: ScriptedModel) -> None:
     for ask in (_post, lambda *_, **body: _events(modelled, **body)[-1][1]):
         model.script(hangs(TIMEOUT_MS / 1000 + 5))
-        started_s = time.monotonic()
-        answer = ask(modelled, timeout_ms=TIMEOUT_MS)
-        elapsed_ms = (time.monotonic() - started_s) * 1000
+        with Pauses() as pauses:
+            started_s = time.monotonic()
+            answer = ask(modelled, timeout_ms=TIMEOUT_MS)
+            elapsed_ms = (time.monotonic() - started_s) * 1000
         assert (answer["kind"], answer["failure"]["reason"], answer["stopped"]) == ("failure", "timeout", "timeout")
-        assert answer["timings_ms"]["answer"] < TIMEOUT_MS + LATE_MS
-        assert elapsed_ms < TIMEOUT_MS + LATE_MS
+        assert answer["timings_ms"]["answer"] < TIMEOUT_MS + LATE_MS + pauses.longest_ms
+        assert elapsed_ms < TIMEOUT_MS + LATE_MS + pauses.longest_ms
     model.script(finds("ten days", ["E1"]))
     assert _post(modelled, delivery="batch")["kind"] == "answer"
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["one object", "events"])
+def test_a_model_is_given_up_with_the_caller_who_left(modelled: Instance, model: ScriptedModel, stream: bool) -> None:  # noqa: FBT001
+    model.script(hangs(PATIENCE_S))
+
+    def left() -> float:
+        """Callers of answers who left so far."""
+        text = modelled.client.get("/metrics", headers=modelled.headers("admin")).text
+        lines = (line for line in text.splitlines() if line.startswith("shortlist_requests_total"))
+        ours = [line for line in lines if 'outcome="client_gone"' in line and 'route="/v1/answer"' in line]
+        return sum(float(line.rpartition(" ")[2]) for line in ours)
+
+    before = left()
+    body = {"query": QUESTION, "stream": stream}
+    # A client that sends its headers before its body, as most do.
+    with pytest.raises(httpx.ReadTimeout):
+        modelled.client.post("/v1/answer", json=body, headers=_reader(modelled), timeout=TIMEOUT_MS / 1000)
+    assert len(model.requests) == 1
+    wait_for(lambda: left() > before, PATIENCE_S / 3, lambda: modelled.status()["health"])

@@ -13,6 +13,7 @@ import pytest
 from serve_app.listening import listeners_of
 from tests.endpoint import tool
 from tests.live.instance import BUDGET_MS, Instance, wait_for
+from tests.pauses import Pauses
 
 pytestmark = pytest.mark.live
 
@@ -48,7 +49,7 @@ class Load:
     def _run(self) -> None:
         headers = self.instance.headers("reader")
         body = {"query": "list a bucket", "k": 5, "budget": {"timeout_ms": BUDGET_MS}}
-        with httpx.Client(base_url=self.instance.ready["url"], timeout=10, trust_env=False) as client:
+        with httpx.Client(base_url=self.instance.ready["url"], timeout=60, trust_env=False) as client:
             while not self._stop.wait(0.01):
                 started_s = time.monotonic()
                 try:
@@ -62,7 +63,7 @@ class Load:
 def test_a_lost_shard_gives_typed_partial_answers_in_time_and_comes_back(live: Instance, fault: signal.Signals) -> None:
     whole = live.search("list a bucket", k=5).json()
     victim = live.shard_pids()[0]
-    with Load(live) as load:
+    with Pauses() as pauses, Load(live) as load:
         time.sleep(1)
         os.kill(victim, fault)
         time.sleep(0.5)
@@ -70,7 +71,7 @@ def test_a_lost_shard_gives_typed_partial_answers_in_time_and_comes_back(live: I
         time.sleep(0.5)
     assert load.faults == []
     assert load.refused() == []
-    assert max(seconds for seconds, _, _ in load.answers) * 1000 < BUDGET_MS + SLACK_MS
+    assert max(seconds for seconds, _, _ in load.answers) * 1000 < BUDGET_MS + SLACK_MS + pauses.longest_ms
     partial = [answer for _, _, answer in load.answers if not answer["coverage"]["full"]]  # type: ignore[index]
     assert partial
     for answer in partial:
@@ -88,13 +89,13 @@ def test_a_lost_shard_gives_typed_partial_answers_in_time_and_comes_back(live: I
 def test_a_killed_supervisor_comes_back_with_its_shards_and_loses_no_write(live: Instance) -> None:
     report = live.put(tool("fresh:before_the_fall", "sharpen a pencil before the fall"))
     (victim,) = {one.pid for one in listeners_of(live.process.pid) if one.process.startswith("ray::Supervisor")}
-    with Load(live) as load:
+    with Pauses() as pauses, Load(live) as load:
         os.kill(victim, signal.SIGKILL)
         time.sleep(0.2)
         wait_for(lambda: _status_code(live) == 200 and live.full(), 90, lambda: _status_code(live))
     assert load.faults == []
     assert load.refused() == []
-    assert max(seconds for seconds, _, _ in load.answers) * 1000 < BUDGET_MS + SLACK_MS
+    assert max(seconds for seconds, _, _ in load.answers) * 1000 < BUDGET_MS + SLACK_MS + pauses.longest_ms
     found = live.search("sharpen a pencil", min_seq=report["seq"]).json()
     assert [hit["id"] for hit in found["hits"]][:1] == ["fresh:before_the_fall"]
     removed = live.client.delete("/v1/records/fresh:before_the_fall", headers=live.headers("writer"))
@@ -111,10 +112,12 @@ def _status_code(live: Instance) -> int:
 def test_with_every_shard_gone_the_answer_is_a_typed_miss(live: Instance) -> None:
     for victim in live.shard_pids():
         os.kill(victim, signal.SIGKILL)
-    started_s = time.monotonic()
-    answer = live.search("list a bucket")
+    with Pauses() as pauses:
+        started_s = time.monotonic()
+        answer = live.search("list a bucket")
+        elapsed_ms = (time.monotonic() - started_s) * 1000
     assert answer.status_code == 200
-    assert (time.monotonic() - started_s) * 1000 < BUDGET_MS + SLACK_MS
+    assert elapsed_ms < BUDGET_MS + SLACK_MS + pauses.longest_ms
     if not answer.json()["coverage"]["full"]:
         assert answer.json()["miss"]["reason"] in {"unavailable", "timeout"}
     wait_for(live.full, 60, live.status)

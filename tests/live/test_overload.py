@@ -15,6 +15,7 @@ from loadtest.service.open_loop import OpenLoop
 from loadtest.service.schedule import ACCEPTED, Outcome, Reply, arrivals
 from serve_app.request_log import FILE_NAME as REQUESTS
 from tests.live.instance import BUDGET_MS, Instance, catalogue, fill, running, wait_for
+from tests.pauses import Pauses
 
 pytestmark = pytest.mark.live
 
@@ -62,9 +63,10 @@ def _request(url: httpx.URL, number: int, token: dict[str, str]) -> bytes:
 def test_beyond_capacity_refusals_are_typed_and_early_and_the_accepted_are_answered_inside_their_budget(
     shipped: Instance,
 ) -> None:
-    probe = flood(shipped, PROBE_RATE, seed=1)
-    able = sum(reply.outcome in ACCEPTED for reply in probe) / SECONDS
-    replies = flood(shipped, min(MOST_RATE, 5 * able), seed=2)
+    with Pauses() as pauses:
+        probe = flood(shipped, PROBE_RATE, seed=1)
+        able = sum(reply.outcome in ACCEPTED for reply in probe) / SECONDS
+        replies = flood(shipped, min(MOST_RATE, 5 * able), seed=2)
     outcomes = Counter(reply.outcome for reply in replies)
     # Whom the generator gives up on has waited for it, not for the instance: see its own times below.
     assert set(outcomes) <= TYPED | {Outcome.NO_ANSWER}, outcomes
@@ -82,4 +84,4 @@ def test_beyond_capacity_refusals_are_typed_and_early_and_the_accepted_are_answe
     lines = [orjson.loads(line) for line in log.read_bytes().splitlines()]
     assert {line["status"] for line in lines if line["route"] == "/v1/search"} <= {0, 200, 429}
     accepted_ms = np.array([line["ms"] for line in lines if line["outcome"] in {"hits", "miss"}])
-    assert np.quantile(accepted_ms, 0.99) <= BUDGET_MS + SLACK_MS
+    assert np.quantile(accepted_ms, 0.99) <= BUDGET_MS + SLACK_MS + pauses.longest_ms

@@ -1,3 +1,5 @@
+"""Callers of the service benchmark: how many, how different, and that their tokens are what they say."""
+
 import asyncio
 import time
 from collections import Counter

@@ -1,3 +1,5 @@
+"""What the check of the ratios says before it measures anything."""
+
 from pathlib import Path
 
 from click.testing import CliRunner

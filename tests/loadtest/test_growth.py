@@ -1,3 +1,5 @@
+"""The in-process part of the growth benchmark over small catalogues."""
+
 from pathlib import Path
 
 import orjson

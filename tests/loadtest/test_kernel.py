@@ -11,7 +11,7 @@ from loadtest.kernel.__main__ import main
 from loadtest.kernel.contender import Line
 from loadtest.kernel.fts5_index import Fts5Index
 from loadtest.kernel.measured import measure
-from loadtest.kernel.own import Kernels, ShardPart
+from loadtest.kernel.own import Kernels, KernelsTogether, ShardPart
 from loadtest.kernel.texts import analysed, questions
 from loadtest.results import read_results
 from loadtest.store import Store
@@ -65,6 +65,7 @@ def test_contenders_are_timed_over_every_share(store: Store) -> None:
     asked = questions(QUERIES, 24)
     contenders = (
         Kernels(store.places(SIZE)[0]),
+        KernelsTogether(store.places(SIZE)[0]),
         ShardPart(store.places(SIZE)[0]),
         Fts5Index(lines, store.folder / "peers"),
     )

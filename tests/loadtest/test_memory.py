@@ -1,3 +1,5 @@
+"""What a structure takes adds up to what the whole says."""
+
 from pathlib import Path
 
 from loadtest.memory.structures import IN_THE_INDEX, structures

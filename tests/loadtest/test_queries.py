@@ -1,3 +1,5 @@
+"""Queries of files and of the gold set, in rounds that repeat none too early."""
+
 from itertools import islice
 from pathlib import Path
 

@@ -1,3 +1,5 @@
+"""Ratios between systems of one run, and which of them have fallen since the committed one."""
+
 from copy import deepcopy
 
 import pytest

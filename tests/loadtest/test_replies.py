@@ -1,3 +1,5 @@
+"""HTTP responses read from raw bytes, however they were cut on their way."""
+
 import pytest
 
 from loadtest.service.replies import Response

@@ -1,3 +1,5 @@
+"""Times at which open loops send, and what became of each request."""
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,11 @@ def test_every_request_is_accounted_for_by_how_it_ended() -> None:
     assert found["refusals_with_retry_after"] == 1
     assert found["inside_budget"] == pytest.approx(2 / 3, abs=1e-4)
     assert found["errors"] == 2
+
+
+def test_refusals_are_told_with_and_without_what_the_generator_was_late() -> None:
+    found = account([reply(Outcome.REFUSED_429, 94, late_ms=90)], seconds=1.0, budget_ms=850.0)
+    assert (found["refused"]["p99_ms"], found["refused_from_sent"]["p99_ms"]) == (94.0, 4.0)
 
 
 def test_where_nothing_was_accepted_no_share_is_inside_the_budget() -> None:

@@ -1,3 +1,5 @@
+"""Percentiles, medians and spreads of samples, by hand."""
+
 import numpy as np
 import pytest
 

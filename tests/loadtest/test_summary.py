@@ -1,3 +1,5 @@
+"""The table of all results beside their goals, from results that are there, old or missing."""
+
 from pathlib import Path
 
 from loadtest.results import read_results, write_results

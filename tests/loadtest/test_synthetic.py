@@ -1,3 +1,5 @@
+"""Copies of real records, which fill a catalogue up to any size."""
+
 from itertools import islice
 
 import pytest

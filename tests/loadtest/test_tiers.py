@@ -1,3 +1,5 @@
+"""Scopes of a chosen size: how much of a catalogue each caller of the kernel benchmark sees."""
+
 from collections import Counter
 
 import pytest

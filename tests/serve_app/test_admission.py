@@ -1,5 +1,6 @@
 """Early refusal: who would wait too long is told so at once, and nobody else is."""
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.config import load_settings
-from serve_app.admission import CROWD, KEPT_BACK, Admission, Overloaded
+from serve_app.admission import CROWD, FILLED, KEPT_BACK, MEMORY_S, Admission, Overloaded
+from serve_app.haproxy import ROOM_MS
 
 BUDGET_S = 0.8
 
@@ -26,7 +28,8 @@ class Replica:
     Attributes:
         service_s: of one question; a batch takes as long as its questions one by one.
         stalls: times, from and until, in which nothing moves.
-        wall: questions that are let near it at the same time; more are turned away before they are seen.
+        wall: questions that are let near it at the same time; more are turned away before they are seen, as are those
+            for whom it has told that there is no room.
         waits_s: of the questions that were answered.
         refused: when each refusal happened, and how long it told its caller to wait.
     """
@@ -42,6 +45,7 @@ class Replica:
     waiting: deque[float] = field(default_factory=deque)
     working: list[float] = field(default_factory=list)
     done_at_s: float = 0.0
+    told: tuple[float, int] = (-math.inf, 0)
 
     def __post_init__(self) -> None:
         self.admission = Admission(lambda: self.now_s, BUDGET_S)
@@ -49,16 +53,27 @@ class Replica:
     def arrive(self, at_s: float, budget_s: float = BUDGET_S) -> None:
         """One question comes."""
         self.run_until(at_s)
-        if self.wall is not None and len(self.waiting) + len(self.working) >= self.wall:
+        if len(self.waiting) + len(self.working) >= self._let_in():
             self.turned_away += 1
             return
         try:
             self.admission.place(budget_s).__enter__()
         except Overloaded as error:
             self.refused.append((at_s, error.retry_after_s))
+            self._tell(error.room)
             return
         self.waiting.append(at_s)
         self._begin()
+
+    def _let_in(self) -> float:
+        """Questions that the proxy lets near it now."""
+        told_s, room = self.told
+        fresh = self.now_s - told_s < ROOM_MS / 1000
+        return min(math.inf if self.wall is None else self.wall, room if fresh else math.inf)
+
+    def _tell(self, room: int | None) -> None:
+        if room is not None:
+            self.told = self.now_s, room
 
     def run_until(self, at_s: float) -> None:
         """Answer whatever is done by then."""
@@ -67,6 +82,7 @@ class Replica:
             for came_s in self.working:
                 self.waits_s.append(self.now_s - came_s)
                 self.admission.__exit__(None, None, None)
+                self._tell(self.admission.room())
             self.working = []
             self._begin()
         self.now_s = at_s
@@ -150,7 +166,7 @@ def test_a_replica_that_keeps_up_refuses_nobody() -> None:
     replica = Replica(service_s=0.002, batch=64)
     for at_s in every(0.0021, until_s=10):
         replica.arrive(at_s)
-    assert replica.refused == []
+    assert (replica.refused, replica.turned_away) == ([], 0)
 
 
 @pytest.mark.parametrize("clients", [1, 10, 50, 100])
@@ -159,7 +175,7 @@ def test_a_replica_that_keeps_up_refuses_nobody() -> None:
 def test_a_closed_loop_that_fits_the_budget_is_never_refused(clients: int, service_s: float, batch: int) -> None:
     replica = Replica(service_s=service_s, batch=batch)
     closed_loop(replica, clients, until_s=5)
-    assert replica.refused == []
+    assert (replica.refused, replica.turned_away) == ([], 0)
     assert max(replica.waits_s) < BUDGET_S
 
 
@@ -171,7 +187,7 @@ def test_a_hundred_callers_at_once_are_let_in_however_cold_the_start(
 ) -> None:
     replica = Replica(service_s=service_s, batch=batch, stalls=stalls)
     closed_loop(replica, 100, until_s=4)
-    assert replica.refused == []
+    assert (replica.refused, replica.turned_away) == ([], 0)
 
 
 @pytest.mark.parametrize("pause_s", [0.5, 2.0, 4.0, 8.0, 16.0])
@@ -181,7 +197,7 @@ def test_a_hundred_callers_who_come_back_after_a_pause_are_let_in(pause_s: float
         closed_loop(replica, 100, until_s=replica.now_s + 1.5)
         replica.run_until(replica.now_s + 0.5 + pause_s)
         # Theirs is the first batch again: one question, then all that came meanwhile.
-    assert replica.refused == []
+    assert (replica.refused, replica.turned_away) == ([], 0)
 
 
 @pytest.mark.parametrize("stall_s", [0.1, 0.3, 0.6, 0.9])
@@ -189,7 +205,7 @@ def test_a_hundred_callers_who_come_back_after_a_pause_are_let_in(pause_s: float
 def test_after_a_stall_a_hundred_callers_are_let_in(stall_s: float, service_s: float) -> None:
     replica = Replica(service_s=service_s, batch=64, stalls=((3.0, 3.0 + stall_s),))
     closed_loop(replica, 100, until_s=6)
-    assert replica.refused == []
+    assert (replica.refused, replica.turned_away) == ([], 0)
 
 
 def test_a_burst_out_of_silence_is_let_in() -> None:
@@ -198,7 +214,7 @@ def test_a_burst_out_of_silence_is_let_in() -> None:
         replica.arrive(at_s)
     for at_s in repeat(6.0, 100):
         replica.arrive(at_s)
-    assert replica.refused == []
+    assert (replica.refused, replica.turned_away) == ([], 0)
 
 
 def test_after_a_bad_time_questions_are_let_in_again_within_seconds() -> None:
@@ -232,7 +248,40 @@ def test_a_refusal_says_how_many_can_be_at_work_for_the_longest_budget_whoever_i
         with pytest.raises(Overloaded) as refusal:
             replica.admission.check(left_s)
         rooms.append(refusal.value.room)
-    assert rooms == [pytest.approx(BUDGET_S * (1 - KEPT_BACK) / 0.01, rel=0.1)] * 3
+    assert rooms == [pytest.approx(BUDGET_S * FILLED / 0.01, rel=0.1)] * 3
+
+
+@pytest.mark.parametrize("batch", [1, 32, 64])
+@pytest.mark.parametrize("service_s", [0.001, 0.002, 0.004, 0.01])
+def test_a_busy_replica_says_its_room_with_every_answer_and_so_refuses_hardly_anybody_itself(
+    service_s: float, batch: int
+) -> None:
+    replica = Replica(service_s=service_s, batch=batch, wall=WALL)
+    for at_s in every(service_s / 5, until_s=2):
+        replica.arrive(at_s)
+    replica.refused.clear()
+    replica.turned_away = 0
+    for at_s in every(service_s / 5, until_s=12, start_s=2):
+        replica.arrive(at_s)
+    assert len(replica.refused) <= 0.002 * replica.turned_away
+
+
+@pytest.mark.parametrize("left_s", [0.0, 0.01])
+def test_room_is_told_with_answers_from_a_refusal_on_until_the_crowd_has_gone(left_s: float) -> None:
+    replica = Replica(service_s=0.01)
+    for at_s in every(0.005, until_s=0.4):
+        replica.arrive(at_s)
+    assert replica.admission.wait_s() > left_s
+    assert replica.admission.room() is None
+    with pytest.raises(Overloaded):
+        replica.admission.check(left_s)
+    assert replica.admission.room() == pytest.approx(BUDGET_S * FILLED / 0.01, rel=0.1)
+    for at_s in every(0.01, until_s=5 * MEMORY_S, start_s=0.4):
+        replica.arrive(at_s)
+    assert replica.admission.at_work * 2 >= (replica.admission.room() or math.inf)
+    replica.run_until(6 * MEMORY_S)
+    closed_loop(replica, CROWD + 1, until_s=8 * MEMORY_S)
+    assert replica.admission.room() is None
 
 
 def test_a_refusal_says_in_whole_seconds_when_to_come_again() -> None:

@@ -11,11 +11,12 @@ import httpx
 import pytest
 
 from cluster.answering.prompts import SYSTEM
-from cluster.config import AnswerSettings, Settings
 from cluster.errors import InvalidConfiguration
+from cluster.settings.answers import AnswerSettings
 from serve_app.answering.desk import Desk
-from tests.endpoint import SENTINEL, Endpoint, served, services_over, tool
+from tests.endpoint import SENTINEL, Endpoint, served, services_over, settings_in, tool
 from tests.scripted_model import (
+    Reply,
     ScriptedModel,
     Turn,
     drips,
@@ -29,7 +30,9 @@ from tests.scripted_model import (
     verdict,
 )
 
-TIMEOUT_MS: Final = 1500
+TIMEOUT_MS: Final = 60_000
+SHORT_MS: Final = 2_500
+"""For answers that end by their time: what comes before that has time enough, too, where the machine pauses."""
 
 KEY: Final = "sk-scripted-0123456789"
 
@@ -63,7 +66,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> 
     key.write_text(f"{KEY}\n")
     key.chmod(0o600)
     answers = AnswerSettings(url=model.url, model="small", key_file=key, timeout_ms=TIMEOUT_MS, max_ongoing=3)
-    with served(services_over(home, CATALOGUE, settings=Settings(home=home, answers=answers))) as running:
+    with served(services_over(home, CATALOGUE, settings=settings_in(home, answers=answers))) as running:
         yield running
 
 
@@ -187,8 +190,6 @@ def test_the_model_sees_question_and_authorized_evidence_and_nothing_else(
         says(verdict("x", ["E9", "kb:refund"])),
         says(""),
         says("[" * 50_000),
-        raw(b'{"choices": []}'),
-        raw(b"{}"),
     ],
 )
 def test_a_broken_output_is_repaired_once_by_a_call_that_shows_the_error(
@@ -236,6 +237,12 @@ def test_cited_ids_that_were_not_given_are_dropped_and_counted(endpoint: Endpoin
         (fails(302, location="http://127.0.0.1:1/stolen"), "refused"),
         (raw(b"<html>not JSON</html>"), "unavailable"),
         (raw(b"\xff\xfe"), "unavailable"),
+        (lambda _: Reply(body=b"<html>hello</html>", headers={"content-type": "text/html"}), "unavailable"),
+        (raw(b'{"choices": null}'), "unavailable"),
+        (raw(b'{"choices": []}'), "unavailable"),
+        (raw(b"{}"), "unavailable"),
+        (raw(b"[]"), "unavailable"),
+        (raw(b'{"id": "c", "choices": [{"index": 0, "mess'), "unavailable"),
     ],
 )
 def test_an_endpoint_that_fails_is_a_typed_failure_after_one_call(
@@ -249,18 +256,45 @@ def test_an_endpoint_that_fails_is_a_typed_failure_after_one_call(
     assert [piece["id"] for piece in answer["evidence"]]
 
 
-@pytest.mark.parametrize("turn", [hangs(5), drips(0.05)])
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "assistant", "content": None},
+        {"role": "assistant", "content": None, "refusal": "no"},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "x", "type": "function", "function": {}}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "ten"}]},
+    ],
+)
+def test_a_message_without_text_is_repaired_like_any_broken_output(
+    endpoint: Endpoint, model: ScriptedModel, message: dict[str, object]
+) -> None:
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    model.script(raw(json.dumps({"id": "c", "choices": [choice]}).encode()), finds("ten days"))
+    answer = ask(endpoint)
+    assert (answer["kind"], answer["usage"]["calls"], answer["usage"]["repairs"]) == ("answer", 2, 1)
+
+
+@pytest.mark.parametrize("count", [10**30, -1, True, "7", 1.5, 2**63])
+def test_a_count_of_tokens_that_cannot_be_one_is_not_reported(
+    endpoint: Endpoint, model: ScriptedModel, count: int
+) -> None:
+    model.script(says(verdict("ten days", ["E1"]), {"prompt_tokens": count, "completion_tokens": count}))
+    usage = ask(endpoint, delivery="batch")["usage"]
+    assert (usage["reported_tokens_in"], usage["reported_tokens_out"]) == (None, None)
+    assert usage["tokens_in"] > 0
+
+
+@pytest.mark.parametrize("turn", [hangs(100), drips(0.05)])
 def test_a_hung_endpoint_ends_with_the_time_of_the_answer(endpoint: Endpoint, model: ScriptedModel, turn: Turn) -> None:
     model.script(turn)
-    started_s = time.monotonic()
-    answer = ask(endpoint, timeout_ms=300)
-    assert time.monotonic() - started_s < 0.3 + 0.15
+    # The endpoint goes on for longer than the client of this test waits.
+    answer = ask(endpoint, timeout_ms=SHORT_MS)
     assert (answer["kind"], answer["failure"]["reason"], answer["stopped"]) == ("failure", "timeout", "timeout")
 
 
 def test_no_call_starts_after_the_deadline_and_what_was_found_stands(endpoint: Endpoint, model: ScriptedModel) -> None:
-    model.script(finds("ten days", complete=False), hangs(3))
-    answer = ask(endpoint, timeout_ms=400, delivery="sequential")
+    model.script(finds("ten days", complete=False), hangs(60))
+    answer = ask(endpoint, timeout_ms=SHORT_MS, delivery="sequential")
     assert (answer["kind"], answer["stopped"], answer["failure"]["reason"]) == ("answer", "timeout", "timeout")
     assert answer["answer"]["answer"] == "ten days"
     assert len(model.requests) == 2
@@ -323,16 +357,16 @@ def test_events_tell_the_evidence_every_reading_and_the_answer(endpoint: Endpoin
 
 
 def test_events_come_while_the_model_still_reads(endpoint: Endpoint, model: ScriptedModel) -> None:
-    model.script(finds_nothing(), hangs(0.6))
+    model.script(finds_nothing(), hangs(60))
     headers = endpoint.headers("reader")
-    body = {"query": QUESTION, "stream": True, "delivery": "sequential", "timeout_ms": 600}
+    body = {"query": QUESTION, "stream": True, "delivery": "sequential", "timeout_ms": SHORT_MS}
     started_s = time.monotonic()
     times_s: list[tuple[str, float]] = []
     with endpoint.client.stream("POST", "/v1/answer", json=body, headers=headers) as response:
         heard = (line for line in response.iter_lines() if line.startswith("event: "))
         times_s += [(line.removeprefix("event: "), time.monotonic() - started_s) for line in heard]
     assert [name for name, _ in times_s] == ["evidence", "step", "step", "answer"]
-    assert times_s[1][1] < 0.4 < times_s[2][1]
+    assert times_s[1][1] < SHORT_MS / 1000 - 0.1 < times_s[2][1]
 
 
 def test_failures_and_misses_are_the_last_event_too(endpoint: Endpoint, model: ScriptedModel) -> None:
@@ -344,15 +378,16 @@ def test_failures_and_misses_are_the_last_event_too(endpoint: Endpoint, model: S
 
 
 def test_a_caller_that_goes_away_is_not_read_for_any_more(endpoint: Endpoint, model: ScriptedModel) -> None:
-    model.script(hangs(0.5))
+    model.script(hangs(60))
     headers = endpoint.headers("reader")
-    for body in ({"query": QUESTION, "stream": True}, {"query": QUESTION}):
+    for body in ({"query": QUESTION, "stream": True}, {"query": QUESTION}, {"query": QUESTION}):
         with pytest.raises(httpx.ReadTimeout):
             endpoint.client.post("/v1/answer", json=body, headers=headers, timeout=0.2)
-    # Every place at the desk is free again: otherwise the fourth answer here would be refused.
-    model.script(finds("ten days"))
-    for _ in range(4):
-        assert ask(endpoint)["kind"] == "answer"
+    # Every place at the desk is free again long before the model would have answered.
+    ends_s = time.monotonic() + 30
+    while endpoint.services.desk._ongoing:
+        assert time.monotonic() < ends_s
+        time.sleep(0.02)
 
 
 def test_more_answers_than_may_be_made_are_refused_with_a_time_to_wait(endpoint: Endpoint) -> None:
@@ -420,7 +455,7 @@ def test_an_endpoint_that_is_not_there_is_unavailable_and_gets_no_key_where_ther
     services = services_over(tmp_path, CATALOGUE)
     closed = replace(
         services,
-        settings=Settings(home=tmp_path, answers=AnswerSettings(url="http://127.0.0.1:9/v1", model="small")),
+        settings=settings_in(tmp_path, answers=AnswerSettings(url="http://127.0.0.1:9/v1", model="small")),
     )
     with served(closed) as endpoint:
         assert ask(endpoint)["failure"]["reason"] == "unavailable"
@@ -428,7 +463,7 @@ def test_an_endpoint_that_is_not_there_is_unavailable_and_gets_no_key_where_ther
     settings = AnswerSettings(
         url=model.url, model="m", format="none", limit_field="max_completion_tokens", temperature=None
     )
-    with served(replace(services, settings=Settings(home=tmp_path, answers=settings))) as endpoint:
+    with served(replace(services, settings=settings_in(tmp_path, answers=settings))) as endpoint:
         assert ask(endpoint)["kind"] == "answer"
     (request,) = model.requests
     assert "authorization" not in request.headers

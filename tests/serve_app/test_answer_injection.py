@@ -10,8 +10,8 @@ import pytest
 
 from cluster.answering.cleaning import clean
 from cluster.answering.prompts import SYSTEM
-from cluster.config import AnswerSettings, Settings
-from tests.endpoint import SENTINEL, Endpoint, served, services_over
+from cluster.settings.answers import AnswerSettings
+from tests.endpoint import SENTINEL, Endpoint, served, services_over, settings_in
 from tests.scripted_model import ScriptedModel, finds, finds_nothing, says, scripted_model, verdict
 
 _SAYINGS: Final = (
@@ -57,7 +57,7 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> 
     ]  # fmt: skip
     hidden = {"id": f"kb:{SENTINEL}", "kind": "passage", "title": "Refund", "text": f"refund {SENTINEL} days",
               "namespace": "kb", "access": {"tenant": "globex"}}  # fmt: skip
-    settings = Settings(home=home, answers=AnswerSettings(url=model.url, model="m"))
+    settings = settings_in(home, answers=AnswerSettings(url=model.url, model="m"))
     with served(services_over(home, [*records, hidden], settings=settings)) as running:
         yield running
 

@@ -1,3 +1,5 @@
+"""Parts of a score as an answer shows them."""
+
 from cluster.contract import TermPart
 from serve_app.answer import parts_view
 

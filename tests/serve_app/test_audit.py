@@ -12,9 +12,11 @@ from click.testing import CliRunner
 
 from cluster.local import LocalCluster
 from cluster.registry import Registry
+from cluster.scope import Principal
 from serve_app import audit
 from serve_app.auth_errors import Forbidden, Refusal, Unauthenticated
 from serve_app.cli.main import cli
+from serve_app.pseudonyms import Of, Pseudonyms
 from shards.record import Record
 
 SECRET = "hunter2"
@@ -70,11 +72,14 @@ class SlowPlane(LocalCluster):
 def test_inquiries_wait_for_their_cause_without_holding_anybody_up_and_are_bounded(
     lines: io.StringIO, tmp_path: Path
 ) -> None:
+    pseudonyms = Pseudonyms()
+    caller = Principal(subject=SECRET, tenant=SECRET, roles=frozenset({"reader"}), mode="analyzer")
+
     async def story() -> None:
         plane = SlowPlane(tmp_path)
-        inquiries = audit.Inquiries(plane, most=2)
+        inquiries = audit.Inquiries(plane, pseudonyms, most=2)
         for number in range(3):
-            inquiries.missing(f"r{number}", "get", SECRET)
+            inquiries.missing(f"r{number}", caller, "get", SECRET)
         assert [event["cause"] for event in events()] == ["not_known_now"]
         plane.may_answer.set()
         async with asyncio.timeout(5):
@@ -90,6 +95,9 @@ def test_inquiries_wait_for_their_cause_without_holding_anybody_up_and_are_bound
         "r1": "unknown",
         "r2": "not_known_now",
     }
+    for event in events():
+        assert {key: event[key] for key in ("subject", "tenant")} == pseudonyms.caller(caller)
+        assert event["record"] == pseudonyms.of(Of.RECORD, SECRET)
     assert SECRET not in lines.getvalue()
 
 

@@ -18,8 +18,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from cluster.config import AuthSettings, JwtKey, JwtSettings, Settings
+from cluster.config import Settings
 from cluster.scope import Principal
+from cluster.settings.auth import AuthSettings, JwtKey, JwtSettings
 from serve_app.auth import MAX_CREDENTIAL_BYTES, Authenticator, VerifiedCache, authorization_of
 from serve_app.auth_errors import Refusal, Unauthenticated
 from serve_app.keys import KeySet
@@ -467,14 +468,18 @@ def test_concurrent_callers_each_get_their_own_principal(tmp_path: Path) -> None
 
 def test_a_credential_seen_before_costs_microseconds(tmp_path: Path) -> None:
     authenticator, token = local(tmp_path), local_token(tmp_path)
-    authenticator.authenticate(token)
-    best_s = float("inf")
-    for _ in range(20):
-        started = time.perf_counter()
-        for _ in range(100):
+
+    def best_s(times: int, forget: Callable[[], object]) -> float:
+        took_s = []
+        for _ in range(times):
+            forget()
+            began_s = time.thread_time()
             authenticator.authenticate(token)
-        best_s = min(best_s, (time.perf_counter() - started) / 100)
-    assert best_s < 20e-6
+            took_s.append(time.thread_time() - began_s)
+        return min(took_s)
+
+    # Some 3 beside some 40: the unit of this machine is what it takes to verify one.
+    assert best_s(500, lambda: None) < best_s(50, authenticator._cache._entries.clear) / 3
 
 
 def test_two_authorization_headers_are_refused() -> None:

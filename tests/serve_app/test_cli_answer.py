@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from cluster.config import AnswerSettings, Settings
+from cluster.settings.answers import AnswerSettings
 from serve_app.cli.main import cli
-from tests.endpoint import SENTINEL, Endpoint, served, services_over
+from tests.endpoint import SENTINEL, Endpoint, served, services_over, settings_in
 from tests.scripted_model import ScriptedModel, fails, finds, finds_nothing, raw, scripted_model
 
 QUESTION = "How many days does a refund take?"
@@ -45,7 +45,7 @@ def model() -> Iterator[ScriptedModel]:
 @pytest.fixture(scope="module")
 def modelled(tmp_path_factory: pytest.TempPathFactory, model: ScriptedModel) -> Iterator[Endpoint]:
     home = tmp_path_factory.mktemp("home")
-    settings = Settings(home=home, answers=AnswerSettings(url=model.url, model="small", timeout_ms=2000))
+    settings = settings_in(home, answers=AnswerSettings(url=model.url, model="small"))
     with served(services_over(home, RECORDS, settings=settings)) as endpoint:
         yield endpoint
 
@@ -77,7 +77,7 @@ def test_a_person_sees_the_answer_its_records_and_its_tokens(offline: Endpoint) 
 
 def test_a_program_gets_the_answer_of_the_endpoint_and_of_this_process_alike(offline: Endpoint) -> None:
     remote = json.loads(ask(offline, QUESTION, "--json").stdout)
-    local = json.loads(run(QUESTION, "--json", "--local", "--home", str(offline.home)).stdout)
+    local = json.loads(run(QUESTION, "--json", "--local", "--config", offline.config()).stdout)
     unsteady = {"request_id", "timings_ms", "index_position"}
     assert {name: value for name, value in remote.items() if name not in unsteady} == {
         name: value for name, value in local.items() if name not in unsteady

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from cluster import models
-from cluster.config import Settings
 from cluster.control import EmbeddingState, EmbeddingStatus
 from cluster.embedder import TextModel
 from cluster.embedding_text import embedding_text
@@ -26,7 +25,7 @@ from serve_app.cli.serve_view import Screen
 from serve_app.cli.status import embedding_line
 from serve_app.record_wire import parse_record
 from tests.embedders import WordEmbedder
-from tests.endpoint import Endpoint, served, services_of
+from tests.endpoint import PATIENTLY, Endpoint, served, services_of, settings_in
 from tests.serve_app.catalogue import CATALOGUE
 
 
@@ -39,7 +38,7 @@ def test_status_says_how_far_the_embedding_is(tmp_path: Path) -> None:
     registry, records = Registry.in_home(tmp_path), len(CATALOGUE)
     registry.upsert_many([parse_record(record) for record in CATALOGUE])
     cluster = LocalCluster(registry, shards=2, embedder=WordEmbedder())
-    with served(services_of(Settings(home=tmp_path), cluster)) as running:
+    with served(services_of(settings_in(tmp_path), cluster)) as running:
         assert f"vectors: done, {records} of {records} records embedded; embedder words-1" in status_of(running)
         status = json.loads(status_of(running, "--json"))
     assert status["embedding"] == {
@@ -126,7 +125,7 @@ def test_a_local_question_embeds_the_registry_once(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(in_process, "open_embedder", lambda _: Counting())
     config = tmp_path / "settings.yaml"
-    config.write_text("home: .\nvectors: {candidate_retrieval: true, models: [use]}\n")
+    config.write_text("home: .\nvectors: {candidate_retrieval: true, models: [use]}\n" + PATIENTLY)
     ask = ("search", "send an email", "--local", "--json", "--tenant", "acme", "--config", str(config))
     first, second = (json.loads(CliRunner().invoke(cli, ask).stdout) for _ in range(2))
     assert (first["vectors"]["state"], second["vectors"]["state"]) == ("used", "used")

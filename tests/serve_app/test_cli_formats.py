@@ -25,7 +25,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
 
 
 def search(endpoint: Endpoint, *options: str, query: str = "send an email") -> Result:
-    place = ("--home", str(endpoint.home), "--url", str(endpoint.client.base_url))
+    place = ("--config", endpoint.config(), "--url", str(endpoint.client.base_url))
     return CliRunner().invoke(cli, ("search", query, *AS_ACME, *place, *options), env={"SHORTLIST_TOKEN": ""})
 
 

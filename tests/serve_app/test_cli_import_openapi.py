@@ -44,6 +44,7 @@ def test_a_loop_is_cut_and_said_and_a_bad_operation_is_refused_by_name(shop: Pat
     assert report["refused"] == [
         {
             "name": "GET /nodes",
+            "place": None,
             "reason": "$ref: 'common.yaml#/page' is outside the document, and is never opened",
             "file": str(shop),
         }

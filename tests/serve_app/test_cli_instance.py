@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from cluster.config import HttpSettings, Settings
+from cluster.config import Settings
+from cluster.settings.http import HttpSettings
 from serve_app.cli.instance import instance_settings, url_of
 
 

@@ -12,7 +12,7 @@ from serve_app.cli.main import cli
 from serve_app.cli.target import answer_of
 from serve_app.haproxy import NO_REPLICA
 from serve_app.local_key import ensure_local_key
-from tests.endpoint import Endpoint, endpoint_over, services_over, tool
+from tests.endpoint import PATIENTLY, Endpoint, endpoint_over, services_over, tool
 from tests.serve_app.catalogue import SEEN
 
 RECORDS = [*SEEN, tool("mail:evil", "\x1b[31mEvil [bold]email[/bold]\x07 " + "long " * 200, tenant="acme")]
@@ -57,7 +57,7 @@ def test_the_endpoint_and_the_process_give_the_same_answer_and_explanation(runni
         ("explain", "send an email", "mail:read_inbox", "--k", "1"),
     ):
         remote = over_http(running, *arguments, *AS_ACME, "--json")
-        local = run(*arguments, *AS_ACME, "--json", "--local", "--home", str(running.home))
+        local = run(*arguments, *AS_ACME, "--json", "--local", "--config", running.config())
         assert (remote.exit_code, local.exit_code) == (0, 0), remote.output + local.output
         assert steady(json.loads(remote.stdout)) == steady(json.loads(local.stdout))
 
@@ -71,7 +71,7 @@ def test_a_ranker_file_of_the_settings_ranks_a_local_search(running: Endpoint, t
         encoding="utf-8",
     )
     config = tmp_path / "settings.yaml"
-    config.write_text(f"home: {running.home}\nranker: own.yaml\n", encoding="utf-8")
+    config.write_text(f"home: {running.home}\nranker: own.yaml\n{PATIENTLY}", encoding="utf-8")
     arguments = ("search", "inbox", *AS_ACME, "--json", "--parts", "--local", "--config", str(config))
     answer = json.loads(run(*arguments).stdout)
     assert answer["ranker"].startswith("own-")

@@ -8,13 +8,12 @@ import pytest
 from jsonschema.validators import Draft202012Validator
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from cluster.config import Settings
 from cluster.local import LocalCluster
 from cluster.registry import Registry
 from cluster.tokenizer import FileTokenizer
 from serve_app.formats.formatting import ProviderFormat
 from serve_app.record_wire import parse_record
-from tests.endpoint import Endpoint, endpoint_over, served, services_of, tool
+from tests.endpoint import Endpoint, endpoint_over, served, services_of, settings_in, tool
 
 FIELD = {"type": "string", "description": "A value that has to be given in words. " * 6}
 WIDE = {
@@ -98,7 +97,7 @@ def test_an_answer_says_what_counted_its_tokens(endpoint: Endpoint, tmp_path: Pa
     registry = Registry.in_home(tmp_path)
     registry.upsert_many([parse_record(record) for record in RECORDS])
     counter = FileTokenizer(toy, "toy")
-    with served(services_of(Settings(home=tmp_path), LocalCluster(registry, counter=counter))) as running:
+    with served(services_of(settings_in(tmp_path), LocalCluster(registry, counter=counter))) as running:
         answer = running.search("delete a contact", narrow={"kinds": "tool"}, k=1, format="mcp").json()
     assert answer["tokens_by"] == "toy"
     text = hit_of(answer, "crm:delete_contact")

@@ -9,15 +9,15 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from cluster.config import DuplicatesSettings, Settings
 from cluster.duplicate_store import ConfirmedPair
 from cluster.local import LocalCluster
 from cluster.registry import Registry
+from cluster.settings.duplicates import DuplicatesSettings
 from serve_app.cli.main import cli
 from serve_app.record_wire import parse_record
 from shards.record import Status
 from tests.embedders import WordEmbedder
-from tests.endpoint import SENTINEL, Endpoint, endpoint_over, served, services_of, services_over
+from tests.endpoint import SENTINEL, Endpoint, endpoint_over, served, services_of, services_over, settings_in
 
 
 def passage(record_id: str, text: str, *, tenant: str = "acme", **more: object) -> dict[str, object]:
@@ -166,7 +166,7 @@ def test_a_writer_confirms_its_own_records_only(support: Endpoint) -> None:
 
 
 def test_its_budget_is_its_own(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, duplicates=DuplicatesSettings(candidates=30, timeout_ms=50, at_once=1))
+    settings = settings_in(tmp_path, duplicates=DuplicatesSettings(candidates=30, timeout_ms=60_000, at_once=1))
     with served(services_over(tmp_path, SEEN, settings=settings)) as running:
         assert look(running, id="kb:stops", candidates=31).status_code == 422
         assert len(look(running, id="kb:stops", candidates=1).json()["compared"]) == 1
@@ -192,7 +192,7 @@ def test_vectors_have_a_part_where_there_are_any(tmp_path: Path) -> None:
     registry = Registry.in_home(tmp_path)
     registry.upsert_many([parse_record(record) for record in SEEN])
     cluster = LocalCluster(registry, shards=2, embedder=WordEmbedder())
-    with served(services_of(Settings(home=tmp_path), cluster)) as running:
+    with served(services_of(settings_in(tmp_path), cluster)) as running:
         answer = look(running, id="kb:stops").json()
     likeness = {one["id"]: one["likeness"]["vectors"] for one in answer["compared"]}
     assert answer["vectors"] == "used"

@@ -5,6 +5,8 @@ from typing import Any, cast
 
 import pytest
 
+from serve_app.cli.explain import _SENTENCES
+from serve_app.explanation import Outcome
 from tests.endpoint import Endpoint, endpoint_over, tool
 
 LONG = "Rotate the certificate of the gateway. " * 40
@@ -106,6 +108,30 @@ def test_a_record_that_does_not_fit_the_tokens_is_cut_by_the_budget(ranked: Endp
     assert (why["outcome"], why["k"]) == ("cut_by_budget", 10)
     assert isinstance(why["rank"], int)
     assert why["rank"] <= 10
+
+
+def test_a_record_whose_part_has_not_seen_the_change_that_was_asked_for_is_stale(ranked: Endpoint) -> None:
+    why = explain(ranked, "net:a", min_seq=1_000)
+    assert (why["outcome"], why["rank"], why["score"]) == ("stale", None, None)
+    assert cast("Any", why["coverage"])["gaps"] == ["behind"]
+
+
+def test_an_unknown_grant_list_is_an_error_and_no_filter(ranked: Endpoint) -> None:
+    body = {"query": "rotate", "narrow": {"grant_list": "week"}}
+    refused = ranked.post("/v1/explain", {**body, "id": "net:a"})
+    assert (refused.status_code, refused.json()["code"]) == (422, "unknown_grant_list")
+    put = ranked.client.put("/v1/grants/week", json={"ids": ["net:b"]}, headers=ranked.headers("tenant_admin"))
+    assert put.status_code == 200
+    outcomes = [ranked.post("/v1/explain", {**body, "id": one}).json()["outcome"] for one in ("net:a", "net:b")]
+    assert outcomes == ["filtered_by_narrowing", "hit"]
+    # Of what the caller may not see, an unknown list tells no more than a known one.
+    for name in ("week", "month"):
+        hidden = ranked.post("/v1/explain", {**body, "narrow": {"grant_list": name}, "id": "net:z"})
+        assert hidden.json()["code"] == "not_found"
+
+
+def test_every_outcome_has_a_sentence_for_people() -> None:
+    assert set(_SENTENCES) == set(Outcome)
 
 
 @pytest.mark.parametrize("record_id", ["net:z", "nothing", "x" * 512])

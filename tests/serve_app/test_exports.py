@@ -11,15 +11,15 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from cluster.config import ExportSettings, Settings
 from cluster.export_store import ExportStore
 from cluster.local import LocalCluster
 from cluster.registry import Registry
+from cluster.settings.exports import ExportSettings
 from serve_app.audit import EVENTS, JsonLines
 from serve_app.cli.main import cli
 from serve_app.record_wire import parse_record
 from shards.record import Status
-from tests.endpoint import SENTINEL, Endpoint, endpoint_over, served, services_of, tool
+from tests.endpoint import SENTINEL, Endpoint, endpoint_over, served, services_of, settings_in, tool
 from tests.serve_app.catalogue import CATALOGUE, HIDDEN, SEEN
 
 # In mode ``analyzer`` a reader sees what reads only.
@@ -149,7 +149,7 @@ def test_a_search_has_no_pages(endpoint: Endpoint) -> None:
 @pytest.fixture
 def limited(tmp_path: Path) -> Iterator[Endpoint]:
     exports = ExportSettings(page_size=2, max_records=5, pages_per_minute=4, open_per_caller=1)
-    settings = Settings(home=tmp_path, exports=exports)
+    settings = settings_in(tmp_path, exports=exports)
     registry = Registry.in_home(tmp_path)
     registry.upsert_many([parse_record(record) for record in CATALOGUE])
     cluster = LocalCluster(registry, exports=exports.limits())

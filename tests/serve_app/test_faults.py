@@ -5,13 +5,13 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 import httpx
 import pytest
 
 from cluster.contract import Answer, RankedList, SearchRequest
-from cluster.control import ClusterStatus
+from cluster.control import ClusterStatus, ControlPlane
 from cluster.dispatcher import RuleDispatcher
 from cluster.errors import (
     InvalidConfiguration,
@@ -226,6 +226,29 @@ def test_an_unforeseen_fault_is_internal_opaque_and_logged_under_its_request_id(
         assert response.headers["x-request-id"] in lines
         assert f'"error":"{error}"' in lines
     assert "test_faults.py" in lines
+
+
+WORDS = (SENTINEL,) * 3
+
+
+class UnusableControl:
+    """A control plane with an error of our own that no route foresees."""
+
+    async def grant_list(self, *_: object) -> NoReturn:
+        raise InvalidConfiguration(*WORDS)
+
+
+def test_an_error_of_our_own_that_no_route_foresees_is_logged_under_its_request_id_too(
+    services: Services, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken = replace(services, control=cast("ControlPlane", UnusableControl()))
+    with served(broken) as endpoint, caplog.at_level(logging.INFO):
+        response = endpoint.client.get("/v1/grants/week", headers=endpoint.headers("tenant_admin"))
+    assert (response.status_code, response.json()["code"]) == (500, "internal")
+    (line,) = [JsonLines().format(record) for record in caplog.records if record.name == EVENTS]
+    assert f'"request_id":"{response.headers["x-request-id"]}"' in line
+    assert '"error":"InvalidConfiguration"' in line
+    assert SENTINEL not in line + response.text
 
 
 def test_the_metrics_count_requests_misses_gaps_and_faults(services: Services) -> None:

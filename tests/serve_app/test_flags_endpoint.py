@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from cluster.config import Settings, load_settings
 from cluster.flags import Flag
 from serve_app.cli.main import cli
-from tests.endpoint import Endpoint, served, services_over, tool
+from tests.endpoint import PATIENTLY, Endpoint, served, services_over, tool
 
 SCHEMA = {
     "type": "object",
@@ -21,7 +21,7 @@ CATALOGUE = [tool(f"mail:send_{n}", f"Send mail number {n}", parameters=SCHEMA) 
 
 def settings_with(folder: Path, flags: str) -> Settings:
     path = folder / "settings.yaml"
-    path.write_text(f"home: home\nflags: {flags}\n")
+    path.write_text(f"home: home\nflags: {flags}\n{PATIENTLY}")
     return load_settings(path)
 
 
@@ -34,7 +34,7 @@ def running(tmp_path: Path) -> Iterator[Endpoint]:
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    ends_s = time.monotonic() + 10
+    ends_s = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < ends_s
         time.sleep(0.01)

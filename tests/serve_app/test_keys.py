@@ -12,9 +12,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from cluster.config import Algorithm, AuthSettings, JwtKey, JwtSettings, Settings
+from cluster.config import Settings
 from cluster.errors import InvalidConfiguration
 from cluster.scope import Policy
+from cluster.settings.auth import Algorithm, AuthSettings, JwtKey, JwtSettings
 from serve_app.api_keys import ApiKeys
 from serve_app.auth import Authenticator
 from serve_app.auth_errors import Refusal, Unauthenticated

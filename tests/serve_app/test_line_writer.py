@@ -21,7 +21,7 @@ class Stuck:
         self.go, self.taken = threading.Event(), b""
 
     def append(self, lines: bytes) -> None:
-        self.go.wait(5)
+        self.go.wait(60)
         self.taken += lines
 
 
@@ -49,7 +49,8 @@ def test_what_does_not_fit_is_lost_and_counted_and_nobody_waits() -> None:
     before_s = time.monotonic()
     for number in range(1000):
         writer.put(b"%d\n" % number)
-    assert time.monotonic() - before_s < 1
+    # A sink that was waited for would have held them for a minute.
+    assert time.monotonic() - before_s < 30
     sink.go.set()
     writer.close()
     written = sink.taken.split()
@@ -71,7 +72,7 @@ def test_closing_writes_what_waits_and_later_lines_are_counted_as_lost(tmp_path:
 def test_a_line_waits_a_period_at_most(tmp_path: Path) -> None:
     writer = LineWriter(LogFile(tmp_path / "log"), Losses().told, period_s=0.02)
     writer.put(b"one\n")
-    ends_s = time.monotonic() + 5
+    ends_s = time.monotonic() + 60
     while not (tmp_path / "log").read_bytes():
         assert time.monotonic() < ends_s
         time.sleep(0.01)
@@ -98,7 +99,7 @@ def test_closing_does_not_wait_for_a_sink_that_hangs() -> None:
     writer.put(b"one\n")
     before_s = time.monotonic()
     writer.close(0.1)
-    assert time.monotonic() - before_s < 2
+    assert time.monotonic() - before_s < 30
     sink.go.set()
 
 

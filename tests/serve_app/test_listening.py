@@ -24,7 +24,7 @@ def test_addresses_as_the_kernel_writes_them(text: str, address: tuple[str, int]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"])
-def test_loopback_addresses(host: str) -> None:
+def test_addresses_that_only_this_machine_reaches(host: str) -> None:
     assert Listener(port=1, host=host, process="p", pid=1).loopback
 
 

@@ -54,6 +54,6 @@ def test_a_snippet_has_its_length_at_most(text: str) -> None:
 @pytest.mark.parametrize("piece", ["a", "a.", "1", "1 ", "a@", "://", "a://", "password ", "@", "-", "a1-", "?#"])
 def test_a_text_made_to_be_slow_is_not(piece: str) -> None:
     text = (piece * 4096)[:4096]
-    before_s = time.process_time()
+    before_s = time.thread_time()
     snippet(text)
-    assert time.process_time() - before_s < 0.1
+    assert time.thread_time() - before_s < 0.1

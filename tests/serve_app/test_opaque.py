@@ -18,7 +18,6 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from cluster.budget import Deadline
-from cluster.config import LogSettings, Settings
 from cluster.contract import MissReason
 from cluster.dispatcher import RuleDispatcher
 from cluster.errors import RegistryUnavailable
@@ -26,6 +25,7 @@ from cluster.local import LocalCluster
 from cluster.ranker import AdditiveRanker
 from cluster.router import Router
 from cluster.scope import Policy, Principal
+from cluster.settings.log import LogSettings
 from serve_app import audit
 from serve_app.admission import Admission
 from serve_app.auth import Authenticator
@@ -35,7 +35,7 @@ from serve_app.pseudonyms import Pseudonyms
 from serve_app.request_log import RequestLog
 from shards.errors import StaleFeed
 from shards.shard import Shard
-from tests.endpoint import SENTINEL, Endpoint, served, services_over, tool
+from tests.endpoint import SENTINEL, Endpoint, served, services_over, settings_in, tool
 
 TENANT = f"{SENTINEL.lower()}-tenant"
 RECORD = f"{SENTINEL}:send_{SENTINEL}"
@@ -77,7 +77,7 @@ class Watched:
 
 @pytest.fixture
 def watched(tmp_path: Path) -> Iterator[Watched]:
-    settings = Settings(home=tmp_path, log=LogSettings())
+    settings = settings_in(tmp_path, log=LogSettings())
     services = services_over(tmp_path, RECORDS, settings=settings)
     pseudonyms = Pseudonyms.in_home(tmp_path)
     log = RequestLog.from_settings(settings, pseudonyms, services.metrics.lines_lost)
@@ -234,7 +234,7 @@ LAYERS: Final[tuple[tuple[type | str, str, tuple[str, str, object]], ...]] = (
     ("serve_app.routes", "stored_view", GET),
     ("cluster.router", "plan_query", SEARCH),
     ("cluster.router", "assemble", SEARCH),
-    ("cluster.router", "miss_of", ("POST", "/v1/search", {"query": "zzz"})),
+    ("cluster.composing", "miss_of", ("POST", "/v1/search", {"query": "zzz"})),
 )
 
 

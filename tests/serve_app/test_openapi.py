@@ -8,7 +8,8 @@ import pytest
 from cluster.budget import Budget, Spent
 from cluster.contract import Answer, Coverage, Miss, Plan, VectorUse
 from serve_app.access import ACCESS
-from serve_app.answer import AnswerView, BudgetView, CoverageView, MissView, PlanView, SpentView, VectorsView
+from serve_app.answer_view import AnswerView, BudgetView, CoverageView, MissView, PlanView, SpentView, VectorsView
+from serve_app.problems import Code, Problem
 from tests.endpoint import Endpoint
 
 
@@ -66,7 +67,8 @@ def test_values_that_are_written_as_they_are_have_the_fields_of_their_view(value
 def test_no_field_of_an_answer_is_left_unwritten() -> None:
     # seq counts the changes of every tenant: callers get it inside the opaque index position only.
     # rounds depends on the number of shards, which is no caller's business.
-    internal = {"hits", "miss", "plan", "budget", "spent", "coverage", "seq", "rounds"}
+    # surplus is what a shard did wrong, which operators find in the metrics.
+    internal = {"hits", "miss", "plan", "budget", "spent", "coverage", "seq", "rounds", "surplus"}
     assert {field.name for field in fields(Answer)} - internal <= set(AnswerView.__annotations__)
     assert {field.name for field in fields(Coverage)} <= set(CoverageView.__annotations__)
 
@@ -76,7 +78,14 @@ def test_a_bulk_write_that_refused_a_line_is_described(document: dict[str, Any])
     assert answers["207"]["content"] == answers["200"]["content"]
 
 
+def test_every_code_of_a_problem_stands_there_with_its_status(document: dict[str, Any]) -> None:
+    code = document["components"]["schemas"]["Code"]
+    assert code["enum"] == [code.value for code in Code]
+    for known in Code:
+        assert f"{known} ({Problem(code=known, detail='').status}): " in code["description"]
+
+
 def test_k_names_both_of_its_ceilings(document: dict[str, Any]) -> None:
     described = document["components"]["schemas"]["SearchBody"]["properties"]["k"]["description"]
     assert "k_ceiling" in described
-    assert "rerank_k" in described
+    assert "most_k" in described

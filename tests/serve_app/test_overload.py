@@ -1,7 +1,6 @@
 """Five times more questions than a replica can answer, at its ASGI door, on a clock that moves only while all wait."""
 
 import asyncio
-import selectors
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,42 +10,25 @@ from typing import Final
 import orjson
 import pytest
 
+from cluster.config import Settings
 from cluster.contract import Answer, SearchRequest
 from cluster.dispatcher import RuleDispatcher
 from cluster.ranker import AdditiveRanker
 from cluster.router import Router
 from cluster.shard_map import ShardMap
+from serve_app.admission import FILLED
 from serve_app.exchange import ASGIApp, Message
+from serve_app.haproxy import ROOM_HEADER
 from serve_app.ingress import build_asgi
 from serve_app.keys import read_secret
 from serve_app.local_key import ensure_local_key
 from serve_app.services import Services
 from tests.endpoint import Endpoint, services_over
+from tests.quick_time import QuickLoop
 from tests.serve_app.catalogue import SEEN
 
 SERVICE_S: Final = 0.01
 BUDGET_S: Final = 0.8
-
-
-class Sleeper(selectors.SelectSelector):
-    """A selector that does not wait: it moves the clock."""
-
-    now_s = 1000.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        self.now_s += timeout or 0.0
-        return super().select(0)
-
-
-class QuickLoop(asyncio.SelectorEventLoop):
-    """An event loop on which sleeping takes no time."""
-
-    def __init__(self) -> None:
-        self.sleeper = Sleeper()
-        super().__init__(self.sleeper)
-
-    def time(self) -> float:
-        return self.sleeper.now_s
 
 
 class SlowRouter(Router):
@@ -118,7 +100,7 @@ class Door:
 @contextmanager
 def door(home: Path) -> Iterator[Door]:
     loop = QuickLoop()
-    services = services_over(home, SEEN)
+    services = services_over(home, SEEN, settings=Settings(home=home))
     services = replace(services, router=SlowRouter(services.router.shard_map), clock=loop.time)
     secret = read_secret(ensure_local_key(home))
     token = Endpoint(services=services, client=None, home=home, secret=secret).headers("reader")  # type: ignore[arg-type]
@@ -136,6 +118,10 @@ def test_refusals_are_early_and_typed_and_the_accepted_are_answered_inside_their
         for response in accepted:
             assert response.took_s <= BUDGET_S
             assert orjson.loads(response.body)["kind"] == "hits"
+        # From the first refusal on HAProxy is told with answers, too, how many may come.
+        rooms = [int(told) for response in accepted if (told := response.headers.get(ROOM_HEADER.encode()))]
+        assert rooms == pytest.approx([BUDGET_S * FILLED / SERVICE_S] * len(rooms), rel=0.1)
+        assert len(rooms) >= len(accepted) / 2
         for response in refused:
             problem = orjson.loads(response.body)
             assert (problem["code"], problem["status"]) == ("overloaded", 429)

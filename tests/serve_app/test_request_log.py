@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 import pytest
 from pydantic import TypeAdapter
 
-from cluster.config import LogSettings, Settings
 from cluster.flags import Flag
 from cluster.router import Router
+from cluster.settings.log import LogSettings
 from cluster.shard_map import ShardMap
 from serve_app.access import ACCESS
 from serve_app.exchange import Message
@@ -22,7 +22,7 @@ from serve_app.ingress import build_asgi
 from serve_app.problems import Code
 from serve_app.pseudonyms import Of, Pseudonyms
 from serve_app.request_log import FILE_NAME, AnswerLine, RequestLine, RequestLog, SearchLine
-from tests.endpoint import Endpoint, served, services_over
+from tests.endpoint import Endpoint, served, services_over, settings_in
 from tests.serve_app.catalogue import CATALOGUE
 
 ROUTES = {path for _, path in ACCESS} | {"unmatched"}
@@ -47,7 +47,7 @@ class Logged:
 
 @contextmanager
 def logged(home: Path, **log: object) -> Iterator[Logged]:
-    settings = Settings(home=home, log=LogSettings(**log))  # type: ignore[arg-type]
+    settings = settings_in(home, log=LogSettings(**log))  # type: ignore[arg-type]
     services = services_over(home, CATALOGUE, settings=settings)
     pseudonyms = Pseudonyms.in_home(home)
     writer = RequestLog.from_settings(settings, pseudonyms, services.metrics.lines_lost)
@@ -147,7 +147,7 @@ def test_the_same_scope_has_the_same_pseudonym_and_another_one_another(tmp_path:
 
 
 def test_without_a_request_log_no_file_is_made(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, log=LogSettings(requests=False))
+    settings = settings_in(tmp_path, log=LogSettings(requests=False))
     assert RequestLog.from_settings(settings, Pseudonyms(), lambda _cause, _lines: None) is None
     assert not (tmp_path / FILE_NAME).exists()
 
@@ -215,3 +215,38 @@ def test_a_request_that_the_server_breaks_off_has_its_line_and_is_counted(
     assert line["search"]["answer"] is None
     assert 'shortlist_requests_total{outcome="client_gone",route="/v1/search"} 1.0' in text
     assert log.endpoint.services.admission.at_work == 0
+
+
+def test_metrics_count_filters_and_what_holds_of_answers(tmp_path: Path) -> None:
+    with logged(tmp_path) as log:
+        log.endpoint.search("send an email", k=1, narrow={"namespaces": "mail", "kinds": "tool"})
+        log.endpoint.search("send an email", narrow={"kinds": "tool"})
+        text = log.endpoint.client.get("/metrics", headers=log.endpoint.headers("admin")).text
+    assert 'shortlist_narrowed_total{field="kinds"} 2.0' in text
+    assert 'shortlist_narrowed_total{field="namespaces"} 1.0' in text
+    assert 'shortlist_narrowed_total{field="grant_list"} 0.0' in text
+    assert 'shortlist_search_marks_total{mark="narrower_try"} 0.0' in text
+    assert re.search(r'shortlist_search_marks_total\{mark="truncated"\} [12]\.0', text)
+    assert "shortlist_shard_rows_over_ceiling_total 0.0" in text
+
+
+def test_a_refused_credential_names_the_route_and_never_the_path(tmp_path: Path) -> None:
+    with logged(tmp_path) as log:
+        for path in ("/v1/records/mail:send_email", "/v1/records/a/disable", "/v1/grants/x", "/v1/status", "/v1/x"):
+            assert log.endpoint.client.get(path).status_code == 401
+    assert [line["route"] for line in log.lines()] == [
+        "/v1/records/{record_id:path}",
+        "/v1/records/{record_id:path}/disable",
+        "/v1/grants/{name}",
+        "/v1/status",
+        "unmatched",
+    ]
+
+
+def test_an_explanation_has_the_counts_of_its_search_in_its_line(tmp_path: Path) -> None:
+    with logged(tmp_path) as log:
+        log.endpoint.post("/v1/explain", {"query": "send an email", "id": "mail:send_email"})
+        log.endpoint.post("/v1/explain", {"query": "send an email", "id": "nothing"})
+    explained, missing = log.lines()
+    assert explained["search"]["answer"]["spent"]["evidence"] >= 1
+    assert missing["search"]["answer"] is None

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from serve_app.haproxy import ARRIVAL_HEADER
-from tests.endpoint import Endpoint, endpoint_over, tool
+from tests.endpoint import PATIENCE_MS, Endpoint, endpoint_over, tool
 
 LIMITS: Final = {
     "candidate_k": 100,
@@ -15,7 +15,7 @@ LIMITS: Final = {
     "evidence_k": 10,
     "evidence_tokens": 2400,
     "evidence_bytes": 131072,
-    "timeout_ms": 800,
+    "timeout_ms": PATIENCE_MS,
 }
 
 
@@ -129,8 +129,8 @@ BAD_FIELDS: Final = [
     ({"k": -1}, "k", "an integer from 1 to 48"),
     ({"k": 10**30}, "k", "an integer from 1 to 48"),
     ({"k": 13, "narrow": {"kinds": "passage"}}, "k", "an integer from 1 to 12"),
-    ({"budget": {"timeout_ms": 801}}, "budget.timeout_ms", "an integer from 1 to 800"),
-    ({"budget": {"timeout_ms": 0}}, "budget.timeout_ms", "an integer from 1 to 800"),
+    ({"budget": {"timeout_ms": PATIENCE_MS + 1}}, "budget.timeout_ms", f"an integer from 1 to {PATIENCE_MS}"),
+    ({"budget": {"timeout_ms": 0}}, "budget.timeout_ms", f"an integer from 1 to {PATIENCE_MS}"),
     ({"budget": {"candidate_k": 101}}, "budget.candidate_k", "an integer from 1 to 100"),
     ({"budget": {"rerank_k": 101}}, "budget.rerank_k", "an integer from 1 to 100"),
     ({"budget": {"evidence_k": 11}}, "budget.evidence_k", "an integer from 1 to 10"),
@@ -161,13 +161,23 @@ def test_an_unknown_or_unusable_field_is_an_error_that_names_it_and_what_is_allo
 
 
 def test_k_goes_up_to_the_ceiling_of_the_callers_mode(tmp_path_factory: pytest.TempPathFactory) -> None:
-    many = [tool(f"mail:t{number:03}", "Send an email") for number in range(120)]
+    many = [tool(f"mail:t{number:03}", "Send an email") for number in range(140)]
     with endpoint_over(tmp_path_factory.mktemp("home"), many) as endpoint:
         assert len(ids(endpoint.search("email", k=48))) == 48
         assert len(ids(endpoint.search("email"))) == 10
-        assert endpoint.search("email", k=100, mode="autonomous").json()["budget"]["evidence_k"] == 100
+        most = endpoint.search("email", k=128, mode="autonomous").json()
+        assert most["budget"] == {**LIMITS, "candidate_k": 128, "rerank_k": 128, "evidence_k": 128}
+        assert (most["spent"]["reranked"], most["spent"]["evidence"] + most["spent"]["dropped"]) == (128, 128)
+        assert most["exact"]
+        assert most["hits"][:10] == endpoint.search("email", mode="autonomous").json()["hits"]
+        lowered = endpoint.search("email", k=128, mode="autonomous", budget={"rerank_k": 60}).json()
+        assert (lowered["budget"]["rerank_k"], lowered["budget"]["evidence_k"]) == (60, 60)
+        for mode, beyond in (("analyzer", 49), ("autonomous", 129)):
+            assert endpoint.search("email", k=beyond, mode=mode).json()["errors"] == [
+                {"field": "k", "allowed": f"an integer from 1 to {beyond - 1}"}
+            ]
         few = endpoint.search("email", k=20).json()
-        assert (few["spent"]["matched"], few["truncated"], few["spent"]["evidence"]) == (120, True, 20)
+        assert (few["spent"]["matched"], few["truncated"], few["spent"]["evidence"]) == (140, True, 20)
 
 
 def test_a_lowered_budget_binds_and_is_reported_beside_what_was_spent(endpoint: Endpoint) -> None:
@@ -177,7 +187,7 @@ def test_a_lowered_budget_binds_and_is_reported_beside_what_was_spent(endpoint: 
         "evidence_k": 1,
         "evidence_tokens": 200,
         "evidence_bytes": 900,
-        "timeout_ms": 400,
+        "timeout_ms": PATIENCE_MS // 2,
     }
     answer = endpoint.search("send an email", budget=lower).json()
     assert answer["budget"] == lower

@@ -8,13 +8,12 @@ from typing import Final
 import pytest
 from click.testing import CliRunner
 
-from cluster.config import Settings
 from cluster.local import LocalCluster
 from cluster.registry import Registry
 from serve_app.cli.main import cli
 from serve_app.record_wire import parse_record
 from tests.embedders import WordEmbedder
-from tests.endpoint import SENTINEL, Endpoint, served, services_of
+from tests.endpoint import SENTINEL, Endpoint, served, services_of, settings_in
 from tests.serve_app.catalogue import CATALOGUE, SEEN
 
 QUERIES: Final = ("send an email to my colleague", "send_email", "a folder with files", "kb refunds", "سلام دنیا")
@@ -34,7 +33,7 @@ def model() -> WordEmbedder:
 @pytest.fixture(scope="module")
 def hybrid(tmp_path_factory: pytest.TempPathFactory, model: WordEmbedder) -> Iterator[Endpoint]:
     home = tmp_path_factory.mktemp("home")
-    with served(services_of(Settings(home=home), cluster_over(home, CATALOGUE, model))) as running:
+    with served(services_of(settings_in(home), cluster_over(home, CATALOGUE, model))) as running:
         yield running
 
 
@@ -70,7 +69,7 @@ def test_a_language_that_no_model_knows_is_answered_by_words(hybrid: Endpoint, e
 def test_a_world_without_the_hidden_records_gives_the_same_bytes_with_vectors(
     hybrid: Endpoint, model: WordEmbedder, tmp_path: Path
 ) -> None:
-    with served(services_of(Settings(home=tmp_path), cluster_over(tmp_path, SEEN, model))) as private:
+    with served(services_of(settings_in(tmp_path), cluster_over(tmp_path, SEEN, model))) as private:
         for query in QUERIES:
             bodies = [one.search(query, explain=True).content for one in (hybrid, private)]
             steady = [
@@ -83,7 +82,7 @@ def test_a_world_without_the_hidden_records_gives_the_same_bytes_with_vectors(
 
 def test_the_metrics_count_states_proofs_and_the_time_of_embedding(tmp_path: Path) -> None:
     embedder = WordEmbedder()
-    services = services_of(Settings(home=tmp_path), cluster_over(tmp_path, SEEN, embedder))
+    services = services_of(settings_in(tmp_path), cluster_over(tmp_path, SEEN, embedder))
     with served(services) as endpoint:
         for query in ("send an email", "send an email", "ایمیل email"):
             endpoint.search(query)

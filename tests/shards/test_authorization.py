@@ -1,3 +1,5 @@
+"""Masks and frequencies of scopes, as they are cached and as parts change beneath them."""
+
 from dataclasses import replace
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""The bounded cache: what goes first, and how its size is counted."""
+
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,3 +1,5 @@
+"""Parts are merged while a shard changes, and stay few."""
+
 import random
 
 import pytest

@@ -1,9 +1,12 @@
+"""A whole index state beside a plain loop over its records."""
+
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shards import bundle
 from shards.index import ShardIndex
 from shards.mentions import MentionField
 from shards.messages import DocumentRequest, Outcome, ShardQuery
@@ -76,6 +79,27 @@ def test_any_layout_of_segments_answers_as_a_plain_loop_does(
     vectors = {one.record_id: one.values for one in given}
     naive = Naive(records=world.records, lists=world.grant_lists, vectors=vectors)
     assert plain(index.search(asked, never)) == naive.answer(asked)
+
+
+@examples(60)
+@given(
+    world=worlds(),
+    asked=st.lists(queries(), min_size=1, max_size=bundle.MOST + 9),
+    shared=st.booleans(),
+    segment_rows=st.sampled_from((2, 7, 50)),
+    share=st.sampled_from((0, 2, 3)),
+)
+def test_queries_of_a_batch_answer_as_a_plain_loop_does_for_each(
+    world: World, asked: list[ShardQuery], *, shared: bool, segment_rows: int, share: int
+) -> None:
+    index = index_of(world.records, segment_rows, world.grant_lists)
+    given = [new_vector(one) for place, one in enumerate(world.records) if place % 3 < share]
+    index = index.with_parts(arrived(index.parts, EMBEDDER, given).parts)
+    naive = Naive(records=world.records, lists=world.grant_lists, vectors={one.record_id: one.values for one in given})
+    batch = [replace(one, scope=asked[0].scope) for one in asked] if shared else asked
+    together = index.search_batch(batch, lambda _: never)
+    assert [plain(hits) for hits in together] == [naive.answer(one) for one in batch]
+    assert [plain(index.search(one, never)) for one in batch] == [plain(hits) for hits in together]
 
 
 @examples(40)
@@ -197,12 +221,27 @@ def test_a_long_scan_looks_at_the_clock_between_its_steps(monkeypatch: pytest.Mo
     assert index.search(asked, never).outcome is Outcome.COMPLETE
 
 
-@pytest.mark.parametrize("checks", range(5))
+@pytest.mark.parametrize("checks", range(4))
 def test_time_that_runs_out_between_any_two_parts_gives_an_empty_expired_answer(checks: int) -> None:
     left = [False] * checks + [True]
     hits = index_of(CATALOGUE, 4).search(query("dapo"), lambda: left.pop(0))
     assert (hits.outcome, hits.ids, hits.authorized, hits.matched) == (Outcome.EXPIRED, (), 0, 0)
     assert (hits.threshold, hits.frequencies.tolist(), hits.values.shape) == (-1, [0], (0, 1, 2))
+
+
+def test_time_that_runs_out_over_one_query_of_a_batch_ends_that_one_alone() -> None:
+    index = index_of(CATALOGUE, 4)
+    # Its caller is known after the first query, so that it is looked at twice: before rows are chosen by words, and
+    # again before those that mention something are.
+    mentioning = query("dapo", mentions=mentions_of((MentionField.NAME, "tool", 5)))
+    for checks in range(2):
+        left = [False] * checks + [True]
+        late = replace(mentioning, remaining_ms=1.0)
+        batch = (query("dapo"), late, mentioning)
+        hits = index.search_batch(batch, lambda one: (lambda: left.pop(0)) if one is late else never)  # noqa: B023
+        assert [one.outcome for one in hits] == [Outcome.COMPLETE, Outcome.EXPIRED, Outcome.COMPLETE]
+        assert [plain(one) for one in hits[::2]] == [plain(index.search(one, never)) for one in batch[::2]]
+        assert (hits[1].ids, hits[1].authorized, hits[1].frequencies.tolist()) == ((), 0, [0])
 
 
 def test_a_scope_narrowed_by_a_list_uses_the_list_of_its_own_generation() -> None:

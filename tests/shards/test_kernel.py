@@ -1,3 +1,5 @@
+"""The exhaustive kernel beside a plain loop over the postings."""
+
 from collections.abc import Iterator
 
 import numpy as np

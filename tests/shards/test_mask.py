@@ -1,3 +1,5 @@
+"""A scope's mask beside the meaning of the scope for each record."""
+
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,3 +1,5 @@
+"""Look-ups of whole fields, and the bonus that each mention gives."""
+
 import pytest
 
 from shards.mentions import MentionField

@@ -1,3 +1,5 @@
+"""The pruned kernel beside the exhaustive one, which it must equal to the bit."""
+
 from collections.abc import Iterator
 
 import numpy as np

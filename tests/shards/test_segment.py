@@ -1,3 +1,5 @@
+"""What a segment holds of its records: rows, postings, columns, documents."""
+
 import numpy as np
 import pytest
 from hypothesis import given

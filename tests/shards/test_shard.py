@@ -1,3 +1,5 @@
+"""The life of a shard: load, change, and what it refuses in between."""
+
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -188,9 +190,9 @@ def test_remaining_time_counts_from_the_start_of_the_batch() -> None:
     shard.begin_load()
     shard.load_batch([record("a", "dapo").to_json()])
     shard.finish_load(1, {})
-    # The first query asks the clock at 1, 2 and 3 ms; by then it is known what its caller may see, so that others ask
-    # twice: at 4 and 5 ms, at 6 and 7 ms.
-    limits = (3.5, 5.5, 6.5, 0.0, 60_000.0)
+    # The first query asks the clock at 1 and 2 ms; by then it is known what its caller may see, so others ask once,
+    # at 3 ms, at 4 ms and so on.
+    limits = (2.5, 3.5, 3.5, 0.0, 60_000.0)
     outcomes = [hits.outcome for hits in shard.search(tuple(query("dapo", remaining_ms=limit) for limit in limits))]
     assert outcomes == ["complete", "complete", "expired", "expired", "complete"]
 

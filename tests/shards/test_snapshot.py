@@ -1,3 +1,5 @@
+"""Snapshots: the same shard comes back, and no damage is overlooked."""
+
 import pickle
 import shutil
 from collections.abc import Sequence

@@ -1,3 +1,5 @@
+"""Weights of terms from their frequencies, by hand and as properties."""
+
 import numpy as np
 import pytest
 from hypothesis import given

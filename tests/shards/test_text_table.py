@@ -1,3 +1,5 @@
+"""Sorted texts in one compressed table: each comes back, and no other is found."""
+
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st

@@ -1,3 +1,5 @@
+"""The one total order across segments, and where it is cut."""
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

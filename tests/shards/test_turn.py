@@ -9,32 +9,25 @@ from shards.turn import Turn
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_threads_that_always_want_the_turn_keep_nobody_waiting(threads: int) -> None:
-    turn, ends = Turn(), threading.Event()
-    rounds = 0
+def test_a_thread_that_always_wants_the_turn_keeps_nobody_waiting(threads: int) -> None:
+    turn = Turn()
+    went: list[str] = []
 
-    def greedy() -> None:
-        nonlocal rounds
-        while not ends.is_set():
-            with turn:
-                rounds += 1
+    def patient(name: str) -> None:
+        with turn:
+            went.append(name)
+
+    others = [threading.Thread(target=patient, args=(f"{number}",)) for number in range(threads)]
+    with turn:
+        for number, thread in enumerate(others):
+            thread.start()
+            while len(turn._line) <= number:
                 time.sleep(0.001)
-
-    others = [threading.Thread(target=greedy) for _ in range(threads)]
+    with turn:
+        went.append("greedy")
     for thread in others:
-        thread.start()
-    try:
-        waited = []
-        for _ in range(20):
-            before = rounds
-            with turn:
-                waited.append(rounds - before)
-        # Those before it in the line, and the one whose turn it was.
-        assert max(waited) <= threads + 1
-    finally:
-        ends.set()
-        for thread in others:
-            thread.join()
+        thread.join()
+    assert went == [*(f"{number}" for number in range(threads)), "greedy"]
 
 
 def test_one_thread_at_a_time_is_inside() -> None:

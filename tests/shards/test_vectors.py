@@ -1,3 +1,5 @@
+"""The exact scan of vectors beside a plain loop."""
+
 import numpy as np
 import numpy.typing as npt
 import pytest

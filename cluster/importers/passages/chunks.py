@@ -8,7 +8,6 @@ A section is one passage, with two exceptions:
   that follow it in the same section, and touches no other section.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +15,7 @@ from typing import Final
 from cluster.cutting import SUMMARY_TOKENS
 from cluster.importers.passages.blocks import Block, Shape
 from cluster.importers.passages.sections import Section
+from cluster.text_cut import cut_text
 from cluster.tokens import estimate_tokens
 from shards.record import Kind
 
@@ -32,11 +32,6 @@ _CHARS_PER_TOKEN: Final = 4
 """No text has more characters per estimated token, so a longer start need not be looked at."""
 
 _GAP: Final = "\n\n"
-
-_SENTENCE_END: Final = re.compile(r"[.!?؟۔।…][\"')\]»”]*(?=\s)|[。！？]|\n")
-"""A full stop inside of ``3.1.2`` or ``veloria.conf`` ends nothing."""
-
-_BLANK: Final = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,31 +151,8 @@ def _framed(lines: list[str], opening: str, closing: str) -> str:
 
 def _sentences(text: str, limit: int) -> Iterator[str]:
     """Text in pieces of at most ``limit`` tokens, cut after sentences where there are any."""
-    begin = 0
-    while begin < len(text):
-        window = text[begin : begin + (limit + 1) * _CHARS_PER_TOKEN]
-        stripped = window.lstrip()
-        begin += len(window) - len(stripped)
-        if not stripped:
-            continue
-        end = _end_of_piece(stripped, limit)
-        yield stripped[:end].rstrip()
-        begin += end
-
-
-def _end_of_piece(text: str, limit: int) -> int:
-    """Where to cut a text so that its start has at most ``limit`` tokens.
-
-    After a sentence, or else a word, in the second half of what fits; else between two characters, because a script
-    without blanks has no other place.
-    """
-    if estimate_tokens(text) <= limit:
-        return len(text)
-    fits, too_long = 0, len(text)
-    while too_long - fits > 1:
-        middle = (fits + too_long) // 2
-        fits, too_long = (middle, too_long) if estimate_tokens(text[:middle]) <= limit else (fits, middle)
-    for place in (_SENTENCE_END, _BLANK):
-        if ends := [found.end() for found in place.finditer(text, fits // 2, fits + 1) if found.end() <= fits]:
-            return ends[-1]
-    return fits
+    left = text.strip()
+    while left:
+        piece = cut_text(left, limit, estimate_tokens)
+        yield piece
+        left = left[len(piece) :].lstrip()

@@ -249,6 +249,10 @@ def test_words_beside_a_reference_count_and_from_3_1_on_all_of_it(tmp_path: Path
         ({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}, {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}),
         ({"not": {"type": "string", "minLength": 2}}, {}),
         ({"type": "array", "items": [{"type": "string"}]}, {"type": "array", "prefixItems": [{"type": "string"}]}),
+        (
+            {"properties": {"a": {}}, "patternProperties": {"^x-": {}}, "additionalProperties": False},
+            {"type": "object", "properties": {"a": {}}},
+        ),
         ({"const": 1, "default": 1, "example": 2, "xml": {}, "x-y": 1}, {"const": 1, "default": 1}),
         ({"type": "string", "title": "T"}, {"type": "string", "description": "T"}),
     ],

@@ -195,7 +195,7 @@ def test_a_shortlist_yaml_that_leads_outside_stops_everything(docs: Path) -> Non
         items(docs)
 
 
-def test_bounds_hold(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_larger_or_more_than_allowed_is_refused(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(docs, "big.md", "x" * (bounds.MAX_FILE_BYTES + 1))
     write(docs, "a.md", "text")
     assert "size: more than" in refusals(docs)["big.md"]

@@ -8,6 +8,7 @@ import pytest
 from cluster.errors import UnreadableSource
 from cluster.importers.passages.html_page import read_html
 from cluster.importers.passages.markdown import markdown_blocks, read_markdown
+from cluster.importers.passages.plain import read_plain
 
 
 def texts(markdown: str) -> list[str]:
@@ -54,6 +55,30 @@ def test_html_in_markdown_is_read_as_html() -> None:
 def test_front_matter_that_cannot_be_read_is_refused_not_taken_for_text(text: str) -> None:
     with pytest.raises(UnreadableSource):
         read_markdown(text, "x.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("One\n===\n\ntext\n\nTwo\n---\nmore\n", [(1, "One"), (0, "text"), (2, "Two"), (0, "more")]),
+        ("=====\nOne\n=====\n\ntext", [(1, "One"), (0, "text")]),
+        ("before\nProgram  \n======== \nafter", [(0, "before"), (1, "Program"), (0, "after")]),
+        ("a line over a rule is no heading\n---\nmore", [(0, "a line over a rule is no heading\n---\nmore")]),
+        ("name   size\n----   ----\na      1", [(0, "name   size\n----   ----\na      1")]),
+        ("---\n\n=====\n\nCAPITALS\n\n1. a number", [(0, "---"), (0, "====="), (0, "CAPITALS"), (0, "1. a number")]),
+        ("=====\n=====", [(0, "=====\n=====")]),
+        ("", []),
+    ],
+)
+def test_underlined_lines_of_a_text_are_its_headings(text: str, blocks: list[tuple[int, str]]) -> None:
+    assert [(block.level, block.text) for block in read_plain(text).blocks] == blocks
+
+
+def test_hostile_text_takes_linear_time() -> None:
+    started_s = time.process_time()
+    for unit in ("=====\n", "a\n===\n", "\n", "-" * 1000):
+        read_plain(unit * (200_000 // len(unit)))
+    assert time.process_time() - started_s < 2
 
 
 def test_front_matter_is_facts_and_no_text() -> None:

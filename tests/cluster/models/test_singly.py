@@ -1,3 +1,5 @@
+"""Texts encoded one by one in a few threads."""
+
 import threading
 import time
 

@@ -34,3 +34,16 @@ def test_an_unknown_format_is_refused_by_name(endpoint: Endpoint) -> None:
     refused = endpoint.search("send an email", format="soap")
     assert refused.status_code == 422
     assert "format" in refused.text
+
+
+@pytest.mark.parametrize("form", ["soap", "", "native&format=soap"])
+def test_an_unknown_format_of_a_record_is_refused_by_name_too(endpoint: Endpoint, form: str) -> None:
+    refused = endpoint.client.get(
+        f"/v1/records/mail:send_email?format={form}", headers=endpoint.headers("reader") | {"x-request-id": "asked"}
+    )
+    assert refused.status_code == 422
+    problem = refused.json()
+    assert (problem["code"], problem["request_id"]) == ("invalid_request", "asked")
+    assert [error["field"] for error in problem["errors"]] == ["format"]
+    assert "'openai_chat'" in problem["errors"][0]["allowed"]
+    assert "soap" not in refused.text

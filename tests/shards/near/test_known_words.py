@@ -1,3 +1,5 @@
+"""Which words count as known whatever a catalogue holds."""
+
 import pytest
 
 from shards.near.known_words import is_known, known_near

@@ -1,12 +1,23 @@
+"""Near terms of a search: what they cost, whom they show, and when there are none."""
+
+from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from shards.analyzer import terms_of
 from shards.messages import NearTerm
+from shards.near.known_words import is_known, known_near
+from shards.near.remembered import RememberedWords
 from shards.near.search import MOST_WORDS, NEAREST
+from shards.near.words import looks_like_a_word
 from shards.record import Access
 from shards.scope import Scope
 from shards.shard import Shard
+from tests import near_reference
+from tests.depth import examples
 from tests.shards.makers import ALL, index_of, loaded, plain, query, record, upsert
 
 HIDDEN = Access(tenant="elsewhere")
@@ -39,8 +50,8 @@ def test_time_that_runs_out_over_near_terms_costs_them_alone() -> None:
     index = index_of([record("a", "zorbalinkot dapo"), record("b", "dapo")], 10)
     asked = query("dapo", "zorbalinkat")
     whole = index.search(asked, lambda: False)
-    clock = iter([False] * 3)
-    # Once each before authorization, frequencies and candidates; then time is up.
+    clock = iter([False])
+    # What its caller may see is known from the first search. Once before the rows are chosen; then time is up.
     cut = index.search(asked, lambda: next(clock, True))
     assert plain(cut) == plain(whole)
     assert (cut.near, cut.near_expired) == ((), True)
@@ -109,8 +120,44 @@ def test_no_authorized_record_no_near_term() -> None:
 def test_an_answer_is_the_same_when_the_searches_of_its_words_are_remembered_and_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("shards.near.search.REMEMBERED", 2)
+    monkeypatch.setattr("shards.near.search._REMEMBERED", RememberedWords(800))
     shard = loaded([record("a", "zorbalinkot"), record("b", "venturika", access=HIDDEN)])
     for _ in range(2):
         for word in ("zorbalinkat", "venturike", "zorbolinkot"):
             assert near(shard, word) == ([] if word == "venturike" else [(0, "zorbalinkot", 1)])
+
+
+letters = st.text(alphabet="beorz", min_size=1, max_size=4)
+words = st.builds("".join, st.tuples(st.sampled_from(("zorba", "venturi", "kelbozer")), letters))
+
+
+@examples(40)
+@given(
+    records=st.lists(st.tuples(st.lists(words, min_size=1, max_size=3), st.booleans()), min_size=1, max_size=9),
+    asked=st.lists(st.one_of(words, st.sampled_from(("dapo", "inovic", "abc"))), min_size=1, max_size=4, unique=True),
+    segment_rows=st.integers(1, 9),
+)
+def test_near_terms_are_those_that_plain_python_finds_among_authorized_records(
+    records: list[tuple[list[str], bool]], asked: list[str], segment_rows: int
+) -> None:
+    made = [
+        record(f"r{number}", " ".join(said), **({"access": HIDDEN} if hidden else {}))
+        for number, (said, hidden) in enumerate(records)
+    ]
+    seen = (frozenset(terms_of(" ".join(said))) for said, hidden in records if not hidden)
+    frequencies = Counter(term for terms in seen for term in terms)
+    hits = index_of(made, segment_rows).search(query(*asked), lambda: False)
+    found = [(one.position, one.term, one.likeness, one.frequency) for one in hits.near if not one.spoken]
+    assert [one for one in found if one[1] in frequencies] == _expected(asked, frequencies)
+
+
+def _expected(asked: list[str], frequencies: Counter[str]) -> list[tuple[int, str, int, int]]:
+    expected = []
+    for position, word in enumerate(asked):
+        if not looks_like_a_word(word) or frequencies[word] or is_known(word):
+            continue
+        near = {term: near_reference.likeness(word, term) for term in frequencies}
+        louder = [term for term in near if near[term] > known_near(word)[0].silent]
+        nearest = sorted(louder, key=lambda term: (-near[term], term))[:NEAREST]
+        expected += [(position, term, near[term], frequencies[term]) for term in nearest]
+    return expected

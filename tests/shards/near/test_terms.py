@@ -1,3 +1,5 @@
+"""Near terms of one dictionary beside plain Python."""
+
 from collections.abc import Iterable
 from itertools import islice, product
 
@@ -6,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shards.near.edit_kernel import LONGEST
-from shards.near.terms import NearTerms
+from shards.near.remembered import RememberedWords
+from shards.near.terms import NearTerms, nearest
 from shards.near.words import looks_like_a_word
 from shards.text_table import TextTable
 from shards.utf8 import encoded
@@ -141,3 +144,34 @@ def test_a_dictionary_takes_twelve_bytes_for_each_word_in_it_and_an_eighth_of_fo
     words = ["".join(letters) for letters in islice(product("bdfgkmrst", repeat=4), 3200)]
     smaller, larger = (NearTerms(table_of([*words[:count], "s3", "查询"])).nbytes for count in (1600, 3200))
     assert larger - smaller == 1600 * 12 + 200 * 4
+
+
+@examples(50)
+@given(
+    dictionaries=st.lists(st.sets(words, max_size=12), min_size=1, max_size=4),
+    asked=st.lists(words.filter(looks_like_a_word), min_size=1, max_size=6),
+    silent=st.integers(0, 255),
+)
+def test_several_dictionaries_give_what_each_gives_whether_it_is_remembered_or_not(
+    dictionaries: list[set[str]], asked: list[str], silent: int
+) -> None:
+    whole = [NearTerms(table_of(terms)) for terms in dictionaries]
+    small, large = RememberedWords(1_000), RememberedWords()
+    for place, word in enumerate((*asked, *asked)):
+        chosen = whole[place % len(whole) :]
+        found = nearest(chosen, word, silent, silent)
+        each = [nearest((one,), word, silent, silent)[0].tolist() for one in chosen]
+        assert [one.tolist() for one in found] == each
+        louder = [[(row, near) for row, near in one.written(word) if near > silent] for one in chosen]
+        assert [len(numbers) for numbers in each] == list(map(len, louder))
+    for word in (*asked, *asked):
+        expected = [one.tobytes() for one in nearest(whole, word, 0, 0)]
+        assert small.nearest(whole, word, 0, 0) == large.nearest(whole, word, 0, 0) == expected
+
+
+def test_what_is_remembered_stays_under_its_ceiling() -> None:
+    near = NearTerms(table_of(("servar", "server")))
+    remembered = RememberedWords(1_000)
+    for word in ("servor", "serverr", "sarver", "serber", "servr"):
+        remembered.nearest((near,), word, 0, 0)
+        assert 0 < remembered.held_bytes <= 1_000
