@@ -82,7 +82,7 @@ class Batcher(Generic[Query, Reply]):
             await self._send(batch)
 
     def _next_batch(self) -> dict["asyncio.Future[Reply]", Query]:
-        """Up to ``max_batch`` queries, first those with the least time left; where it is over: ``TimeoutError``."""
+        """Up to ``max_batch`` queries, first those of the oldest requests; where time is over: ``TimeoutError``."""
         batch: dict[asyncio.Future[Reply], Query] = {}
         for reply in self._in_order():
             if len(batch) == self._max_batch:
@@ -100,8 +100,9 @@ class Batcher(Generic[Query, Reply]):
         """All that wait, in the order in which they are sent."""
         if len(self._waiting) <= self._max_batch:
             return list(self._waiting)
-        # Not by arrival here: a request with its second question came before those with their first, and is later.
-        return sorted(self._waiting, key=lambda reply: self._waiting[reply][1].at_s)
+        # Not by arrival here: a request with its second question came before those with their first. And not by the
+        # time that is left, of which a caller could ask for little to be served before all others.
+        return sorted(self._waiting, key=lambda reply: self._waiting[reply][1].since_s)
 
     async def _send(self, batch: dict["asyncio.Future[Reply]", Query]) -> None:
         self._flying = batch.keys()

@@ -91,15 +91,29 @@ MOST_K: Final = {Kind.TOOL: 128, Kind.PASSAGE: 12}
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """The end of a request's time, on the clock of this process; other processes get remaining milliseconds."""
+    """The end of a request's time, on the clock of this process; other processes get remaining milliseconds.
+
+    Attributes:
+        since_s: when its time began: of those who wait for the same, who began first goes first.
+    """
 
     at_s: float
     clock: Clock = time.monotonic
+    since_s: float = 0.0
+
+    @classmethod
+    def of(cls, since_s: float, timeout_s: float, clock: Clock) -> Self:
+        """A deadline ``timeout_s`` after the time at which a request began."""
+        return cls(since_s + timeout_s, clock, since_s)
 
     @classmethod
     def after(cls, timeout_ms: float) -> Self:
         """A deadline ``timeout_ms`` from now."""
-        return cls(time.monotonic() + timeout_ms / 1000)
+        return cls.of(time.monotonic(), timeout_ms / 1000, time.monotonic)
+
+    def earlier(self, seconds: float) -> Self:
+        """The same with so much less time."""
+        return replace(self, at_s=self.at_s - seconds)
 
     def remaining_ms(self) -> float:
         """Milliseconds left, never below 0."""

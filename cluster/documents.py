@@ -18,8 +18,11 @@ from shards.cache import BoundedCache
 from shards.messages import Document, DocumentRequest, ShardHits
 from shards.scope import Scope
 
-ENTRY_BYTES: Final = 1536
-"""What an entry costs beside the JSON of its full form: its objects, the cache's own, and a summary of usual length."""
+ENTRY_BYTES: Final = 1024
+"""What an entry costs beside its JSON: its objects, and the cache's own."""
+
+SUMMARY_BYTES: Final = 2048
+"""Most that is set aside for the JSON of a summary, which may be made later and hardly ever outgrows the record."""
 
 RECENT: Final = 32
 """Results over which the share of those with a missing record is averaged."""
@@ -65,7 +68,8 @@ class DocumentCache:
     def put(self, document: Document) -> Piece:
         """Make a document ready and hold it."""
         piece = piece_of(document.body, self._counter)
-        self._pieces.put((document.id, document.version), piece, len(piece.full.json) + ENTRY_BYTES)
+        size = len(piece.full.json)
+        self._pieces.put((document.id, document.version), piece, ENTRY_BYTES + size + min(size, SUMMARY_BYTES))
         return piece
 
 

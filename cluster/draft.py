@@ -36,10 +36,13 @@ class Draft(NamedTuple):
         """The draft of a record, whatever time stands in it."""
         written = record.version or record.indexed_at
         content = (record.accepted(0, "") if written else record).to_json()
-        return cls(
+        draft = cls(
             record.id, record.kind.value, record.access.tenant, record.namespace, record.status.value, record.version,
             record.schema_version, record.search_text_hash, content,
         )  # fmt: skip
+        if not content.endswith(draft._end(0, "")):
+            raise AssertionError("the canonical JSON of a record does not end as its draft takes it to")
+        return draft
 
     @classmethod
     def from_lines(cls, head: bytes, content: bytes) -> Self:

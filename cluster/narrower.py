@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from cluster.budget import Deadline
 from cluster.contract import Doubt, Gap, SearchRequest, VectorState
 from cluster.fanout import Lane, Replies, ask_shards
 from cluster.merge import merge, within_ceiling
@@ -81,7 +80,7 @@ class Narrower:
             return found
         self._free -= 1
         kept_back_s = remaining_ms / FOR_DOCUMENTS / 1000
-        deadline = Deadline(request.deadline.at_s - kept_back_s, request.deadline.clock)
+        deadline = request.deadline.earlier(kept_back_s)
         mix = ranker.mix(narrow)
         # With weights, so that no shard looks for near terms, and with documents: there is hardly time to fetch them.
         query = query_of(
@@ -91,6 +90,7 @@ class Narrower:
             n=request.budget.evidence_k,
             weights=[weights[term] for term in narrow.terms],
             bodies=bodies_of(request.budget.evidence_k, len(lanes)),
+            remaining_ms=deadline.remaining_ms(),
         )
         replies = await ask_shards(late, query, deadline)
         return _merged(request, found, narrow, mix, replies, ranker=ranker)

@@ -31,6 +31,7 @@ def query_of(
     n: int,
     weights: Sequence[int] | None,
     bodies: int,
+    remaining_ms: float,
 ) -> ShardQuery:
     """The question of a request as shards are asked it."""
     return ShardQuery(
@@ -43,7 +44,7 @@ def query_of(
         preferred=request.preferred,
         n=n,
         weights=None if weights is None else tuple(weights),
-        remaining_ms=request.deadline.remaining_ms(),
+        remaining_ms=remaining_ms,
         min_seq=request.min_seq,
         vector=None if question.embedded is None else question.embedded.vector,
         bodies=bodies,
@@ -146,7 +147,15 @@ class Rounds:
     ) -> ShardQuery:
         """See ``query_of``."""
         own = None if weights is None else weights.tolist()
-        return query_of(self._request, question, mix, n=n, weights=own, bodies=self._bodies_asked)
+        return query_of(
+            self._request,
+            question,
+            mix,
+            n=n,
+            weights=own,
+            bodies=self._bodies_asked,
+            remaining_ms=self._deadline.remaining_ms(),
+        )
 
     def _is_settled(self, shard: int, pool: Pool, places: int, floor: int | None) -> bool:
         if shard in self._other_mix:

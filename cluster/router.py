@@ -238,4 +238,4 @@ def _pinned(request: SearchRequest, rows: Pool) -> Collection[int]:
 def _before(deadline: Deadline) -> Deadline:
     """The end of a search, with time left for the documents."""
     reserved_ms = min(RESERVED_MS, deadline.remaining_ms() / RESERVED_SHARE)
-    return Deadline(deadline.at_s - reserved_ms / 1000, deadline.clock)
+    return deadline.earlier(reserved_ms / 1000)

@@ -114,7 +114,7 @@ class Shadow:
                 self._counts[flag][Outcome.SKIPPED] += 1
                 continue
             clock = request.deadline.clock
-            other = replace(request, flags=request.flags.flipped(flag), deadline=Deadline(clock() + TIMEOUT_S, clock))
+            other = replace(request, flags=request.flags.flipped(flag), deadline=Deadline.of(clock(), TIMEOUT_S, clock))
             try:
                 outcome = outcome_of(flag, answer, await self._router.search(other))
             except (ClusterError, ShardError):

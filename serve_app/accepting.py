@@ -48,6 +48,8 @@ class _Door:
         for _ in range(MOST_AT_ONCE):
             try:
                 connection, _ = self._listener.accept()
+            except ConnectionAbortedError:
+                continue
             except OSError:
                 # Nobody waits any more, or the door was closed. A lack of descriptors the loop meets by itself.
                 break
@@ -58,6 +60,7 @@ class _Door:
 
     def _ended(self, task: "asyncio.Task[Any]") -> None:
         self._opening.discard(task)
-        if not task.cancelled():
-            # A peer that has gone meanwhile is nobody's fault; looked at, or asyncio tells it as a defect.
-            task.exception()
+        fault = None if task.cancelled() else task.exception()
+        # A peer that has gone meanwhile is nobody's fault.
+        if fault is not None and not isinstance(fault, OSError):
+            self._loop.call_exception_handler({"message": "A connection was not opened", "exception": fault})

@@ -19,9 +19,6 @@ WINDOW_S: Final = 5.0
 
 ENOUGH: Final = 8
 
-PLAUSIBLE: Final = 0.5
-"""Part of the longest budget that the shortest wait of a whole window may be; what is more is no wait."""
-
 FUTURE_S: Final = 0.05
 """How far in the future all stamps of a window may lie: clocks are never quite the same."""
 
@@ -45,7 +42,8 @@ class Arrivals:
         self._clock = clock
         self._longest_s = longest_s
         self._wall_clock = wall_clock
-        self._difference = ClockDifference(longest_s * PLAUSIBLE)
+        # HAProxy holds no request for longer than that.
+        self._difference = ClockDifference(longest_s)
 
     def of(self, headers: Iterable[tuple[bytes, bytes]]) -> float:
         """When a request with these raw ASGI headers arrived: now, where they do not say."""

@@ -67,7 +67,7 @@ def question(services: Services, call: Call, body: QuestionBody) -> SearchReques
         query=body.query,
         scope=services.policy.compile(call.principal, body.narrow.narrowing(call.principal.tenant)),
         budget=budget,
-        deadline=Deadline(call.arrived_s + budget.timeout_ms / 1000, services.clock),
+        deadline=Deadline.of(call.arrived_s, budget.timeout_ms / 1000, services.clock),
         request_id=call.request_id,
         min_seq=body.min_seq,
         flags=services.flags.now.of(body.query),

@@ -52,7 +52,7 @@ async def look(services: Services, call: Call, body: DuplicatesBody) -> Duplicat
         record,
         services.policy.compile(call.principal, neighbours(record)),
         candidates=body.candidates or own.candidates,
-        deadline=Deadline(call.arrived_s + own.timeout_ms / 1000, services.clock),
+        deadline=Deadline.of(call.arrived_s, own.timeout_ms / 1000, services.clock),
         request_id=call.request_id,
     )
     confirmed = await _confirmed(services, record, found)

@@ -38,7 +38,7 @@ async def export_page(services: Services, call: Call, body: ExportBody) -> Expor
         # As in a search: only here can the list be an unknown one.
         await check_grant_list(services, call, body.narrow.grant_list, LOOK_TIMEOUT_S)
     stored = [Record.from_json(one) for one in page.bodies]
-    deadline = Deadline(services.clock() + EXPORT_TIMEOUT_S, services.clock)
+    deadline = Deadline.of(services.clock(), EXPORT_TIMEOUT_S, services.clock)
     scope = services.policy.compile(call.principal)
     visible = await services.router.documents(scope, [record.id for record in stored], deadline)
     versions = {record.id: record.version for record in visible}

@@ -100,7 +100,7 @@ async def visible_record(services: Services, call: Call, record_id: str, *, from
     Raises:
         ShardUnavailable: if its shard did not answer in time.
     """
-    deadline = Deadline(from_s + services.budgets[Kind.TOOL].timeout_ms / 1000, services.clock)
+    deadline = Deadline.of(from_s, services.budgets[Kind.TOOL].timeout_ms / 1000, services.clock)
     found = await services.router.documents(services.policy.compile(call.principal), (record_id,), deadline)
     return found[0] if found else None
 

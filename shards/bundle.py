@@ -21,6 +21,9 @@ _Number = TypeVar("_Number", np.int64, np.uint64)
 MOST: Final = 16
 """Queries of a bundle: their deadlines are looked at between two bundles only, and 32 would save a twentieth more."""
 
+MOST_ROWS: Final = 4_000_000
+"""Authorized rows of a bundle together, unless one query alone has more: some four milliseconds of work."""
+
 
 class Question(NamedTuple):
     """One query, what its caller sees, and whether its time has run out."""
@@ -28,6 +31,11 @@ class Question(NamedTuple):
     query: ShardQuery
     sight: Sight
     expired: Expired
+
+
+def is_full(queries: int, rows: int, question: Question) -> bool:
+    """Whether a bundle of so many queries, who see so many rows together, has no room for one more."""
+    return queries == MOST or (queries > 0 and rows + question.sight.authorized > MOST_ROWS)
 
 
 class Bundle(NamedTuple):

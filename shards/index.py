@@ -56,11 +56,25 @@ class ShardIndex:
     def search_batch(
         self, batch: Sequence[ShardQuery], expiry_of: Callable[[ShardQuery], Expired]
     ) -> tuple[ShardHits, ...]:
-        """Answer queries, ``bundle.MOST`` of them in one go."""
-        answers: list[ShardHits] = []
-        for start in range(0, len(batch), bundle.MOST):
-            answers += self._searched(batch[start : start + bundle.MOST], expiry_of)
-        return tuple([self._with_twins(hits) for hits in answers] if self.twins else answers)
+        """Answer queries, up to ``bundle.MOST`` of them in one go."""
+        answers: dict[int, ShardHits] = {}
+        bundled: dict[int, Question] = {}
+        rows = 0
+        for place, query in enumerate(batch):
+            question = self._question(query, expiry_of(query))
+            if isinstance(question, Question) and bundle.is_full(len(bundled), rows, question):
+                self._answer(bundled, answers)
+                bundled, rows = {}, 0
+                if question.expired():
+                    question = Outcome.EXPIRED
+            if isinstance(question, Question):
+                bundled[place] = question
+                rows += question.sight.authorized
+            else:
+                answers[place] = nothing(query, question, self.seq)
+        self._answer(bundled, answers)
+        found = [answers[place] for place in range(len(batch))]
+        return tuple([self._with_twins(hits) for hits in found] if self.twins else found)
 
     def documents(self, request: DocumentRequest) -> tuple[Document, ...]:
         """Documents of the asked ids that the scope admits, in the order asked, each once."""
@@ -109,20 +123,10 @@ class ShardIndex:
         """Live records."""
         return sum(part.count for part in self.parts)
 
-    def _searched(self, queries: Sequence[ShardQuery], expiry_of: Callable[[ShardQuery], Expired]) -> list[ShardHits]:
-        answers: list[ShardHits | None] = []
-        questions = []
-        for query in queries:
-            question = self._question(query, expiry_of(query))
-            if isinstance(question, Question):
-                questions.append(question)
-                answers.append(None)
-            else:
-                answers.append(nothing(query, question, self.seq))
-        if not questions:
-            return [answer for answer in answers if answer is not None]
-        found = iter(retrieve(questions, self.parts, self.seq))
-        return [next(found) if answer is None else answer for answer in answers]
+    def _answer(self, bundled: Mapping[int, Question], answers: dict[int, ShardHits]) -> None:
+        """Add the answers to these questions, by their places in the batch."""
+        if bundled:
+            answers.update(zip(bundled, retrieve(tuple(bundled.values()), self.parts, self.seq), strict=True))
 
     def _question(self, query: ShardQuery, expired: Expired) -> Question | Outcome:
         """What is to be searched, or how it ends before that."""

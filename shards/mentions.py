@@ -20,6 +20,9 @@ GROUPS: Final = 1024
 """Groups of keys whose digests a process remembers: a query asks two fields for the same. Single keys are not worth it:
 most are runs of words that no other query has, and what is not remembered costs twice what hashing it does."""
 
+LONGEST_GROUP: Final = 1024
+"""Characters of a group that is remembered."""
+
 BONUSES: Final = 4096
 """Arrays of bonuses that a process remembers: they differ by a few small counts."""
 
@@ -49,9 +52,15 @@ def _digest(key: str) -> bytes:
     return digest.digest()
 
 
-@lru_cache(GROUPS)
 def _digests(keys: tuple[str, ...]) -> bytes:
+    return _remembered(keys) if sum(map(len, keys)) <= LONGEST_GROUP else _joined(keys)
+
+
+def _joined(keys: tuple[str, ...]) -> bytes:
     return b"".join(map(_digest, keys))
+
+
+_remembered: Final = lru_cache(GROUPS)(_joined)
 
 
 @lru_cache(BONUSES)

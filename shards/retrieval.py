@@ -122,8 +122,10 @@ def _gathered(bundle: Bundle, selection: Selection) -> _Gathered:
         np.empty(_ID_BYTES * total, np.uint8), bounds, values, versions, selection.best.parts, selection.best.rows,
         bundle.plans, bundle.tables, bundle.rows, bundle.terms,
     )  # fmt: skip
-    ids = parted(texts[: bounds[-1]], bounds)
-    return _Gathered(ids=ids, versions=versions, values=values, zeros=np.zeros(total, np.int32))
+    zeros = np.zeros(total, np.int32)
+    # Bonuses and likenesses of many answers are slices of it.
+    zeros.setflags(write=False)
+    return _Gathered(ids=parted(texts[: bounds[-1]], bounds), versions=versions, values=values, zeros=zeros)
 
 
 def _beside_words(chosen: Chosen, best: Ranked) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -6,8 +6,12 @@ from typing import Self
 
 
 class Pauses:
-    """Inside the block a thread wakes every few milliseconds; by how much it came late at most is ``longest_s``."""
+    """Inside the block a thread wakes every few milliseconds; by how much it came late at most is ``longest_s``.
 
+    Never more than ``MOST_S``: a service that takes the machine for itself would else excuse its own lateness.
+    """
+
+    MOST_S = 1.0
     _EVERY_S = 0.005
 
     def __init__(self) -> None:
@@ -32,5 +36,5 @@ class Pauses:
         before_s = time.monotonic()
         while not self._over.wait(self._EVERY_S):
             now_s = time.monotonic()
-            self.longest_s = max(self.longest_s, now_s - before_s - self._EVERY_S)
+            self.longest_s = min(self.MOST_S, max(self.longest_s, now_s - before_s - self._EVERY_S))
             before_s = now_s

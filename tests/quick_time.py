@@ -51,4 +51,4 @@ def run_quickly(story: Coroutine[Any, Any, Told], *, for_threads_s: float = 0.0)
 def deadline_after(timeout_ms: float) -> Deadline:
     """A deadline on the clock of the running loop."""
     clock = asyncio.get_running_loop().time
-    return Deadline(clock() + timeout_ms / 1000, clock)
+    return Deadline.of(clock(), timeout_ms / 1000, clock)

@@ -128,7 +128,7 @@ def _deadline(services: Services, call: Call, body: AnswerBody) -> Deadline:
     timeout_ms = most if body.timeout_ms is None else body.timeout_ms
     if timeout_ms > most:
         raise InvalidRequest("timeout_ms", str(timeout_ms), f"an integer from 100 to {most}")
-    return Deadline(call.arrived_s + timeout_ms / 1000, services.clock)
+    return Deadline.of(call.arrived_s, timeout_ms / 1000, services.clock)
 
 
 def _wants_events(exchange: Exchange) -> bool:

@@ -27,13 +27,15 @@ class RememberedWords:
     ) -> list[bytes]:
         """As ``terms.nearest``, the numbers as bytes of int64; the limits must depend on the word alone."""
         known = self._known
-        found = {one: known.get((one.uid, word)) for one in dictionaries}
-        missing = [one for one, numbers in found.items() if numbers is None]
+        found = [known.get((one.uid, word)) for one in dictionaries]
+        missing = [place for place, numbers in enumerate(found) if numbers is None]
         if missing:
-            for one, searched in zip(missing, nearest(missing, word, silent_written, silent_spoken), strict=True):
-                found[one] = numbers = searched.tobytes()
+            lacking = [dictionaries[place] for place in missing]
+            searches = nearest(lacking, word, silent_written, silent_spoken)
+            for place, one, searched in zip(missing, lacking, searches, strict=True):
+                found[place] = numbers = searched.tobytes()
                 known.put((one.uid, word), numbers, len(numbers) + _ENTRY_BYTES)
-        return [numbers for numbers in found.values() if numbers is not None]
+        return [numbers for numbers in found if numbers is not None]
 
     @property
     def held_bytes(self) -> int:

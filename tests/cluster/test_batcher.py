@@ -81,13 +81,16 @@ def test_a_batch_holds_at_most_its_ceiling_in_order_of_arrival() -> None:
     asyncio.run(story())
 
 
-def test_where_not_all_fit_into_one_batch_those_with_the_least_time_left_go_first() -> None:
+def test_where_not_all_fit_into_one_batch_the_oldest_requests_go_first_however_little_time_others_have() -> None:
     async def story() -> None:
         gate = Gate()
         batcher = batcher_over(gate, max_batch=2)
         flying = batcher.submit(0, later())
         await turns()
-        waiting = [batcher.submit(number, Deadline(at_s, lambda: 0.0)) for number, at_s in enumerate((4, 1, 3, 2), 1)]
+        waiting = [
+            batcher.submit(number, Deadline(9 - since_s, lambda: 0.0, since_s))
+            for number, since_s in enumerate((4, 1, 3, 2), 1)
+        ]
         gate.open()
         assert await asyncio.gather(flying, *waiting) == [0, 2, 4, 6, 8]
         assert gate.batches == [(0,), (2, 4), (1, 3)]

@@ -21,7 +21,7 @@ def test_an_entry_answers_for_its_own_version_only() -> None:
 
 
 def test_the_least_recently_used_entry_goes_first() -> None:
-    one = len(DocumentCache(0).put(document(1)).full.json) + ENTRY_BYTES
+    one = 2 * len(DocumentCache(0).put(document(1)).full.json) + ENTRY_BYTES
     cache = DocumentCache(2 * one + 50)
     cache.put(document(1))
     cache.put(document(2))

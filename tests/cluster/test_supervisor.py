@@ -62,6 +62,7 @@ def test_one_large_write_does_not_make_its_copies_look_hung(tmp_path: Path) -> N
         assert await world.visible() == world.registered()
         # A copy is hung where one call takes long, and a call takes as long as its bytes are many.
         assert max(size for copy in world.launched for size in copy.applied_bytes) <= STEP_BYTES
+        assert [copy.replaced for copy in (await world.supervisor.status()).copies] == [0, 0]
 
     run(World(tmp_path), story)
 

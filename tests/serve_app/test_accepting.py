@@ -116,7 +116,38 @@ def test_a_server_with_tls_or_without_a_socket_of_its_own_is_left_to_the_loop() 
             socket.create_connection(server.sockets[0].getsockname()).close()
             await made_are(1)
         listener = listening()
-        async with await loop.create_server(Echo, sock=listener, ssl=ssl.create_default_context()):
-            socket.create_connection(listener.getsockname()).close()
+        peers = [socket.create_connection(listener.getsockname()) for _ in range(MANY)]
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        async with await loop.create_server(Echo, sock=listener, ssl=tls):
+            # Nobody shakes hands, so no connection is made: taken behind TLS's back they would be.
+            for _ in range(20):
+                await asyncio.sleep(0.001)
+            assert Echo.made == 1
+        for peer in peers:
+            peer.close()
+
+    run(story(), uvloop.new_event_loop)
+
+
+def test_a_defect_of_what_answers_is_told_for_each_connection() -> None:
+    async def story() -> None:
+        loop = asyncio.get_running_loop()
+        accept_all_at_once(loop)
+        told: list[dict[str, object]] = []
+        loop.set_exception_handler(lambda _, context: told.append(context))
+        listener = listening()
+        peers = [socket.create_connection(listener.getsockname()) for _ in range(5)]
+
+        def defective() -> asyncio.Protocol:
+            raise ZeroDivisionError
+
+        async with await loop.create_server(defective, sock=listener):
+            until_s = time.monotonic() + 20
+            while len(told) < len(peers):
+                assert time.monotonic() < until_s
+                await asyncio.sleep(0.001)
+        assert all(isinstance(one["exception"], ZeroDivisionError) for one in told)
+        for peer in peers:
+            peer.close()
 
     run(story(), uvloop.new_event_loop)

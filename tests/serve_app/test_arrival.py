@@ -173,7 +173,7 @@ def events(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.message.startswith("clocks_")]
 
 
-@pytest.mark.parametrize("ahead_s", [0.5, 1.0, 3600.0, -0.5, -1.0, -3600.0])
+@pytest.mark.parametrize("ahead_s", [0.85, 1.0, 3600.0, -0.5, -1.0, -3600.0])
 def test_a_clock_that_is_wrong_is_found_out_within_seconds_and_told_once(
     ahead_s: float, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -218,6 +218,13 @@ def test_a_few_requests_in_a_long_time_find_it_out_too() -> None:
     clocks = Clocks(5.0)
     assert clocks.waits_s([0.0] * ENOUGH, every_s=100) == pytest.approx([0.8] * ENOUGH)
     assert clocks.waits_s([0.0] * ENOUGH, every_s=100) == pytest.approx([0.0] * ENOUGH, abs=0.002)
+
+
+def test_a_queue_that_stays_long_is_no_difference_of_clocks(caplog: pytest.LogCaptureFixture) -> None:
+    clocks = Clocks(0.0)
+    waits_s = [0.5, 0.6, 0.79] * 100
+    assert clocks.waits_s(waits_s) == pytest.approx(waits_s, abs=0.002)
+    assert events(caplog) == []
 
 
 def test_a_stall_at_the_start_is_no_difference_of_clocks() -> None:

@@ -244,6 +244,22 @@ def test_time_that_runs_out_over_one_query_of_a_batch_ends_that_one_alone() -> N
         assert (hits[1].ids, hits[1].authorized, hits[1].frequencies.tolist()) == ((), 0, [0])
 
 
+def test_queries_that_see_much_share_a_call_with_few_and_each_looks_at_the_clock(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    index = index_of(CATALOGUE, 4)
+    batch = [query("dapo")] * 5
+    alone = index.search(batch[0], never)
+    # Two of them fit into a call, so that the third and the fifth are looked at once more before theirs.
+    monkeypatch.setattr(bundle, "MOST_ROWS", 2 * alone.authorized)
+    looks: list[ShardQuery] = []
+    index.search(batch[0], lambda: bool(looks.append(batch[0])))
+    each, looks[:] = len(looks), []
+    together = index.search_batch(batch, lambda one: lambda: bool(looks.append(one)))
+    assert [plain(hits) for hits in together] == [plain(alone)] * 5
+    assert len(looks) == 5 * each + 2
+
+
 def test_a_scope_narrowed_by_a_list_uses_the_list_of_its_own_generation() -> None:
     scope = Scope(grants=(replace(ALL, grant_list="mine"),))
     before = index_of(CATALOGUE, 5, {"mine": ("r01",)})

@@ -21,7 +21,9 @@ def test_a_thread_that_always_wants_the_turn_keeps_nobody_waiting(threads: int) 
     with turn:
         for number, thread in enumerate(others):
             thread.start()
+            until_s = time.monotonic() + 20
             while len(turn._line) <= number:
+                assert time.monotonic() < until_s
                 time.sleep(0.001)
     with turn:
         went.append("greedy")
