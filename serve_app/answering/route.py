@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Final
 
-from cluster.answering.contract import Answered, Failure, Step
+from cluster.answering.contract import Answered, Step
 from cluster.answering.loop import OnStep, answer_from, unheard
 from cluster.answering.sources import inquiry_of, sources_of
 from cluster.budget import Deadline
@@ -116,10 +116,6 @@ def _outcome(answered: Answered | None) -> str:
     if said is not None and said.answer_found:
         return "complete" if said.complete_answer_found else "partial"
     return "not_found" if answered.failure is None else f"failure_{answered.failure.value}"
-
-
-OUTCOMES: Final = ("miss", "complete", "partial", "not_found", *(f"failure_{failure.value}" for failure in Failure))
-"""The closed words of the metrics."""
 
 
 def _deadline(services: Services, call: Call, body: AnswerBody) -> Deadline:
