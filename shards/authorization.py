@@ -10,14 +10,12 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from shards import frequency_kernel
 from shards.addresses import addresses_of
 from shards.bits import Bits, bits_of, contains, mask_of
 from shards.cache import BoundedCache
 from shards.grants import GrantLists
 from shards.mask import ENTRY_BYTES, Mask, NamespaceRows, admitted
 from shards.part import Part
-from shards.postings import Postings
 from shards.scope import Scope
 from shards.segment import Segment
 
@@ -59,15 +57,6 @@ class AuthorizedRows:
     def holds(self, row: int) -> bool:
         """Whether a row is among them."""
         return bool(contains(self.bits, row))
-
-    def frequencies(self, postings: Postings, terms: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """int64[n_terms]: authorized records that hold each dictionary row; 0 for row -1.
-
-        They are not kept: to count them takes as long as to look them up.
-        """
-        counts = np.zeros(len(terms), np.int64)
-        frequency_kernel.add_frequencies(counts, postings, terms, self.bits, self.count, self.rows)
-        return counts
 
     @property
     def nbytes(self) -> int:

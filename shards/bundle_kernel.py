@@ -14,21 +14,20 @@ from shards.pruned_steps import SCORES
 from shards.sight_kernel import PLACE, TABLE, any_mentioned, best_rows, count_and_weigh, gather
 
 PARTS_AT, PARTS, AUTHORIZED, TERMS_AT, TERMS, WEIGHTED, HASHES_AT, FIRST, SECOND, HASHES = range(10)
-IMPACT, NAME, PRESENCE, ROOM_AT, ROOM, SHOWN, TODO, MENTIONED, FOUND, COUNT, MATCHED, THRESHOLD = range(10, 22)
+IMPACT, NAME, PRESENCE, ROOM_AT, ROOM, SHOWN, STEPS, MENTIONED, FOUND, COUNT, MATCHED, THRESHOLD = range(10, 22)
 """Numbers of a query: where its own begin in a flat array, ``*_AT``, and how many they are.
 
 ``PARTS`` are rows of the tables, ``AUTHORIZED`` the records behind them. ``WEIGHTED`` is 1 where the weights are given.
 ``FIRST`` and ``SECOND`` part its hashes by field; ``IMPACT``, ``NAME`` and ``PRESENCE`` are its ``ScoreMix``. There is
 ``ROOM`` for so many rows, of which ``SHOWN`` are in the answer at most.
 
-``TODO`` says what is still to do. Written are ``MENTIONED``, 1 where a
-record of a part that the caller sees has a field that the query mentions, how many rows stand in the room (``FOUND``)
-and are in the answer (``COUNT``), how many score above 0 (``MATCHED``), and the best score left out, or -1
-(``THRESHOLD``).
+``STEPS`` are those still to do. Written are ``MENTIONED``, 1 where a record of a part that the caller sees has a field
+that the query mentions, how many rows stand in the room (``FOUND``) and are in the answer (``COUNT``), how many score
+above 0 (``MATCHED``), and the best score left out, or -1 (``THRESHOLD``).
 """
 
 WEIGH, CHOOSE = 1, 2
-"""What is to do, as bits."""
+"""Steps, as bits."""
 
 COLUMNS, TERM_WEIGHTS, GIVEN = range(3)
 """Rows of what is known of terms: the column of their dictionary rows, their weights, and those that a query brings."""
@@ -98,13 +97,13 @@ def choose_all(  # noqa: PLR0917 -- Numba wants positions
     """
     for query in range(len(plans)):
         plan = plans[query]
-        todo = plan[TODO]
-        if todo == 0:
+        steps = plan[STEPS]
+        if steps == 0:
             continue
         parts = slice(plan[PARTS_AT], plan[PARTS_AT] + plan[PARTS])
         own = slice(plan[TERMS_AT], plan[TERMS_AT] + plan[TERMS])
         looked_up = _terms_of(plan, tables, rows, terms[COLUMNS])
-        if todo & WEIGH:
+        if steps & WEIGH:
             frequencies, weights, effective = weighed[FREQUENCIES, own], weighed[WEIGHTS, own], weighed[EFFECTIVE, own]
             count_and_weigh(frequencies, weights, tables[parts], looked_up, plan[AUTHORIZED], terms[TERM_WEIGHTS, own])
             if plan[WEIGHTED]:
@@ -113,8 +112,8 @@ def choose_all(  # noqa: PLR0917 -- Numba wants positions
                 effective[place] = weights[place] if frequencies[place] else 0
             asked = hashes[plan[HASHES_AT] : plan[HASHES_AT] + plan[HASHES]]
             plan[MENTIONED] = any_mentioned(tables[parts], asked, plan[FIRST], plan[SECOND])
-            plan[TODO] = todo - WEIGH
-        if plan[TODO] == CHOOSE and not (plan[MENTIONED] and todo & WEIGH):
+            plan[STEPS] = steps - WEIGH
+        if plan[STEPS] == CHOOSE and not (plan[MENTIONED] and steps & WEIGH):
             start, end = plan[ROOM_AT], plan[ROOM_AT] + plan[ROOM]
             plan[FOUND], plan[MATCHED] = best_rows(
                 owners[start:end], best[start:end], found[start:end], scores, ordinals, tables[parts], bases[parts],
@@ -122,7 +121,7 @@ def choose_all(  # noqa: PLR0917 -- Numba wants positions
             )  # fmt: skip
             plan[COUNT] = min(plan[FOUND], plan[SHOWN])
             plan[THRESHOLD] = found[start + plan[SHOWN]] if plan[FOUND] > plan[SHOWN] else -1
-            plan[TODO] = 0
+            plan[STEPS] = 0
 
 
 @numba.njit(

@@ -12,7 +12,6 @@ from shards.bits import Bits, contains, in_both
 from shards.dense_terms import place_of
 from shards.lists import I64, LISTS, U64, Lists
 from shards.lookup_kernel import LOOKUP, look_up, rows_of
-from shards.postings import Postings
 
 
 @numba.njit(types.void(types.int64[::1], I64, LISTS, U64, types.int64, types.int64), nogil=True, cache=True)
@@ -24,7 +23,16 @@ def count(  # noqa: PLR0917 -- Numba wants positions
     authorized: int,
     held: int,
 ) -> None:
-    """As ``add_frequencies``, from the lists of a segment of ``held`` rows."""
+    """Add to ``counts`` (int64[n_terms]) how many authorized records hold each term of one segment.
+
+    Args:
+        counts: written.
+        terms: int64[n_terms], dictionary rows, -1 where the segment does not hold one.
+        lists: of the segment.
+        allowed: the authorized rows.
+        authorized: how many they are.
+        held: rows of the segment.
+    """
     few = authorized if LOOKUP * authorized < held else 0
     rows = rows_of(allowed, few) if few else np.empty(0, np.uint16)
     found = np.empty(few, np.int64)
@@ -51,24 +59,3 @@ def count(  # noqa: PLR0917 -- Numba wants positions
         for row in lists.ordinals[start:end]:
             many += contains(allowed, row)
         counts[position] += many
-
-
-def add_frequencies(  # noqa: PLR0917 -- as the kernel
-    counts: npt.NDArray[np.int64],
-    postings: Postings,
-    terms: npt.NDArray[np.int64],
-    allowed: Bits,
-    authorized: int,
-    rows: int,
-) -> None:
-    """Add to ``counts`` (int64[n_terms]) how many authorized records hold each term of one segment.
-
-    Args:
-        counts: written.
-        postings: of the segment.
-        terms: int64[n_terms], dictionary rows, -1 where the segment does not hold one.
-        allowed: the authorized rows.
-        authorized: how many they are.
-        rows: of the segment.
-    """
-    count(counts, terms, postings.lists, allowed, authorized, rows)

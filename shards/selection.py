@@ -20,8 +20,8 @@ from shards.bundle_kernel import (
     MENTIONED,
     PARTS_AT,
     ROOM_AT,
+    STEPS,
     THRESHOLD,
-    TODO,
     choose_all,
 )
 from shards.candidates import Asked, Candidates, Compared, View, candidates
@@ -123,7 +123,7 @@ def _views(bundle: Bundle, plans: Sequence[Sequence[int]]) -> dict[int, list[Vie
         if not plan[MENTIONED] and question.query.vector is None:
             continue
         if question.expired():
-            bundle.plans[place, TODO] = 0
+            bundle.plans[place, STEPS] = 0
             views[place] = None
             continue
         columns, sight = bundle.terms[COLUMNS, bundle.spans[place]], question.sight

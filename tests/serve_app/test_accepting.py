@@ -43,6 +43,13 @@ def listening() -> socket.socket:
     return listener
 
 
+def faults_told(loop: asyncio.AbstractEventLoop) -> list[dict[str, object]]:
+    """What the loop will tell of as a defect."""
+    told: list[dict[str, object]] = []
+    loop.set_exception_handler(lambda _, context: told.append(context))
+    return told
+
+
 def run(story: Coroutine[None, None, None], factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
     Echo.made = 0
     with asyncio.Runner(loop_factory=factory) as runner:
@@ -88,8 +95,7 @@ def test_who_comes_later_and_who_has_gone_before_it_was_taken_harm_nobody() -> N
     async def story() -> None:
         loop = asyncio.get_running_loop()
         accept_all_at_once(loop)
-        told: list[dict[str, object]] = []
-        loop.set_exception_handler(lambda _, context: told.append(context))
+        told = faults_told(loop)
         listener = listening()
         address = listener.getsockname()
         for _ in range(10):
@@ -133,8 +139,7 @@ def test_a_defect_of_what_answers_is_told_for_each_connection() -> None:
     async def story() -> None:
         loop = asyncio.get_running_loop()
         accept_all_at_once(loop)
-        told: list[dict[str, object]] = []
-        loop.set_exception_handler(lambda _, context: told.append(context))
+        told = faults_told(loop)
         listener = listening()
         peers = [socket.create_connection(listener.getsockname()) for _ in range(5)]
 

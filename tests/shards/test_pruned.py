@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shards import kernel, pruned
 from shards.bits import bits_of
-from shards.frequency_kernel import add_frequencies
+from shards.frequency_kernel import count
 from shards.messages import MOST_LIKENESS, ScoreMix
 from shards.statistics import WEIGHT_CEILING
 from shards.value_kernel import fill
@@ -63,7 +63,7 @@ def test_frequencies_by_sets_are_those_of_the_lists(drawn: Drawn) -> None:
     expected = kernel.frequencies(drawn.postings, drawn.terms, drawn.mask)
     authorized = int(drawn.mask.sum())
     found = np.full(TERMS, 5)
-    add_frequencies(found, drawn.postings, drawn.terms, bits_of(drawn.mask), authorized, drawn.rows)
+    count(found, drawn.terms, drawn.postings.lists, bits_of(drawn.mask), authorized, drawn.rows)
     assert found.tolist() == (expected + 5).tolist()
 
 
